@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prints what the engine costs beside what it may cost: counts, plans, retention under load, and ratios to the
+ * yardstick, in that order. Exits 1 if a figure is out of bounds.
+ */
+#include "engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *option;
+    void (*run)(struct engine_report *report);
+} sections[] = {
+    {"--counts", engine_counts},
+    {"--claims", engine_claims},
+    {"--plans", engine_plans},
+    {"--retention", engine_retention},
+    {"--ratios", engine_ratios},
+};
+
+enum {
+    SECTIONS = sizeof(sections) / sizeof(sections[0])
+};
+
+void
+engine_say(struct engine_report *report, const struct bench_figure *figure)
+{
+    if (!bench_figure_print(figure))
+        report->failed++;
+}
+
+void
+engine_say_plain(struct engine_report *report, const char *name, double value, const char *unit,
+    enum bench_bound kind, double bound)
+{
+    struct bench_figure figure = {
+        .name = name,
+        .value = value,
+        .unit = unit,
+        .bound_kind = kind,
+        .bound = bound,
+    };
+
+    engine_say(report, &figure);
+}
+
+void
+engine_fresh(const char *database)
+{
+    const char *pawl_sql = getenv("PAWL_SQL");
+    PGconn *conn;
+
+    bench_fresh_database(database);
+    conn = bench_connect();
+    bench_do(conn, "set client_min_messages to warning");
+    bench_do_file(conn, pawl_sql != NULL ? pawl_sql : BENCH_PAWL_SQL);
+    bench_do_file(conn, "bench/engine/fill.sql");
+    bench_do(conn, "select pawl.create_workflow('" ENGINE_WORKFLOW "')");
+    PQfinish(conn);
+}
+
+void
+engine_quiet(bool quiet)
+{
+    PGconn *conn = bench_connect();
+    double start = bench_now_s();
+
+    bench_do(conn, quiet ? "alter system set autovacuum to off" : "alter system reset autovacuum");
+    bench_do(conn,
+        quiet ? "alter system set full_page_writes to off" : "alter system reset full_page_writes");
+    bench_do(conn, "select pg_reload_conf()");
+    PQfinish(conn);
+    /* A new connection has the settings when the server has read them. */
+    for (bool done = false; !done;) {
+        if (bench_now_s() - start > 10)
+            bench_die("the server did not take its new settings");
+        conn = bench_connect();
+        done = bench_value(conn, "select (current_setting('autovacuum') = 'off')::int") == quiet;
+        if (done)
+            bench_do(conn, "checkpoint"); /* The checkpointer decides on page images. */
+        PQfinish(conn);
+    }
+}
+
+static int
+compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double
+engine_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), compare);
+    return values[count / 2];
+}
+
+static void
+usage(void)
+{
+    (void)fputs("usage: engine [--quick] [--counts] [--claims] [--plans] [--retention] [--ratios]\n"
+                "       without a section, all of them\n",
+        stderr);
+    exit(2);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct engine_report report = {.quick = false};
+    bool asked[SECTIONS] = {false};
+    bool any = false;
+
+    for (int i = 1; i < argc; i++) {
+        bool known = strcmp(argv[i], "--quick") == 0;
+
+        report.quick = report.quick || known;
+        for (size_t s = 0; s < SECTIONS; s++) {
+            if (strcmp(argv[i], sections[s].option) == 0)
+                known = any = asked[s] = true;
+        }
+        if (!known)
+            usage();
+    }
+    bench_need_cluster(argv);
+    for (size_t s = 0; s < SECTIONS; s++) {
+        double start = bench_now_s();
+
+        if (any && !asked[s])
+            continue;
+        sections[s].run(&report);
+        engine_say_plain(&report, sections[s].option + 2, bench_now_s() - start,
+            "s for this section", BENCH_NO_BOUND, 0);
+    }
+    engine_say_plain(&report, "figures_out_of_bounds", report.failed, "figures", BENCH_NO_BOUND, 0);
+    return report.failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine's speed as a share of the yardstick's: rounds of the yardstick and then pawl, each with fresh tables after a
+ * checkpoint, stock durability and stock autovacuum settings on both sides, the same number of runs, connections and bytes.
+ */
+#include "bare.h"
+#include "engine.h"
+
+#include <stdio.h>
+
+enum {
+    ROUNDS = 5,
+    QUICK_ROUNDS = 3,
+};
+
+struct ratio {
+    const char *name;
+    enum bench_bare_mode bare;
+    enum engine_mode engine;
+    int batch;
+    int connections;
+    long total, quick_total;
+    double floor, goal;
+};
+
+static const struct ratio ratios[] = {
+    {"trigger", BENCH_BARE_INSERT, ENGINE_INSERT, 1, 8, 60000, 3000, 0.45, 0},
+    {"trigger_with_key", BENCH_BARE_INSERT, ENGINE_INSERT_KEY, 1, 8, 60000, 3000, 0.3, 0},
+    {"trigger_many", BENCH_BARE_INSERT, ENGINE_INSERT, 1000, 2, 300000, 40000, 0.45, 0},
+    {"noop_against_delete", BENCH_BARE_DELETE, ENGINE_NOOP, 100, 2, 200000, 10000, 0.35, 0},
+    {"noop_against_move", BENCH_BARE_MOVE, ENGINE_NOOP, 100, 2, 200000, 10000, 0.6, 0},
+    {"three_steps", BENCH_BARE_LIFE, ENGINE_LIFE, 100, 2, 200000, 10000, 0.5, 0.6},
+};
+
+/* The middle of some values with their spread. */
+static void
+say_median(struct engine_report *report, struct bench_figure *figure, double *values, int rounds)
+{
+    figure->value = engine_median(values, (size_t)rounds);
+    figure->rounds = rounds;
+    figure->low = values[0];
+    figure->high = values[rounds - 1];
+    engine_say(report, figure);
+}
+
+static void
+say_speed(struct engine_report *report, const struct ratio *ratio, const char *side, double *values,
+    int rounds)
+{
+    struct bench_text name;
+    struct bench_figure figure = {
+        .unit = "runs/s", .batch = ratio->batch, .connections = ratio->connections};
+
+    bench_text_init(&name, 100);
+    bench_text_addf(&name, "%s_%s", ratio->name, side);
+    figure.name = name.data;
+    say_median(report, &figure, values, rounds);
+    bench_text_done(&name);
+}
+
+static void
+measure(struct engine_report *report, const struct ratio *ratio)
+{
+    double bare[ROUNDS], pawl[ROUNDS], shares[ROUNDS];
+    int rounds = report->quick ? QUICK_ROUNDS : ROUNDS;
+    long total = report->quick ? ratio->quick_total : ratio->total;
+    struct bench_text name;
+    struct bench_figure figure = {
+        .unit = "of the yardstick",
+        .bound_kind = BENCH_AT_LEAST,
+        /* A small machine that others use must not turn CI red by chance. */
+        .bound = report->quick ? 0.75 * ratio->floor : ratio->floor,
+        .goal = ratio->goal,
+        .note = report->quick ? "the bound is three quarters of the floor"
+                              : "stock autovacuum settings on both sides",
+    };
+
+    for (int i = 0; i < rounds; i++) {
+        bench_fresh_database("bench_bare");
+        bare[i] = bench_bare_run(ratio->bare, ratio->batch, ratio->connections, total);
+        pawl[i] = engine_run(ratio->engine, ratio->batch, ratio->connections, total);
+        shares[i] = pawl[i] / bare[i];
+    }
+    say_speed(report, ratio, "bare", bare, rounds);
+    say_speed(report, ratio, "pawl", pawl, rounds);
+    bench_text_init(&name, 100);
+    bench_text_addf(&name, "%s_ratio", ratio->name);
+    figure.name = name.data;
+    say_median(report, &figure, shares, rounds);
+    bench_text_done(&name);
+}
+
+void
+engine_ratios(struct engine_report *report)
+{
+    for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++)
+        measure(report, &ratios[i]);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Helpers of the benchmarks and race programs; see the header. */
+#include "harness.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+static const size_t file_bytes_max = 16 * 1024 * 1024;
+
+void
+bench_die(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)fputs("bench: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+    va_end(args);
+    exit(1);
+}
+
+double
+bench_now_s(void)
+{
+    struct timespec t;
+
+    if (clock_gettime(CLOCK_MONOTONIC, &t) != 0)
+        bench_die("no monotonic clock");
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+long
+bench_number(const char *text, const char *what, long min, long max)
+{
+    long number = 0;
+    size_t i = 0;
+
+    for (; text[i] >= '0' && text[i] <= '9' && number <= max / 10; i++)
+        number = number * 10 + (text[i] - '0');
+    if (i == 0 || text[i] != '\0' || number < min || number > max) {
+        (void)fprintf(stderr, "bench: %s must be a number from %ld to %ld, not \"%s\"\n", what, min,
+            max, text);
+        exit(2);
+    }
+    return number;
+}
+
+void
+bench_need_cluster(char **argv)
+{
+    static char pg_tmp[] = BENCH_SOURCE_ROOT "/tools/pg_tmp";
+    static char durable[] = "--durable";
+    size_t count = 0;
+    char **command;
+
+    if (getenv("PGHOST") != NULL)
+        return;
+    while (argv[count] != NULL)
+        count++;
+    command = calloc(count + 3, sizeof(*command));
+    if (command == NULL)
+        bench_die("out of memory");
+    command[0] = pg_tmp;
+    command[1] = durable;
+    memcpy(command + 2, argv, count * sizeof(*command));
+    (void)execv(pg_tmp, command);
+    bench_die("cannot start \"%s\": error %d", pg_tmp, errno);
+}
+
+PGconn *
+bench_connect(void)
+{
+    PGconn *conn = PQconnectdb("");
+
+    if (PQstatus(conn) != CONNECTION_OK)
+        bench_die("%s", PQerrorMessage(conn));
+    return conn;
+}
+
+static PGresult *
+checked(PGconn *conn, const char *what, PGresult *res)
+{
+    ExecStatusType status = PQresultStatus(res);
+
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        bench_die("%s: %s", what, PQerrorMessage(conn));
+    return res;
+}
+
+PGresult *
+bench_exec(PGconn *conn, const char *sql)
+{
+    return checked(conn, sql, PQexec(conn, sql));
+}
+
+PGresult *
+bench_exec_params(PGconn *conn, const char *sql, int count, const char *const *params)
+{
+    return checked(conn, sql, PQexecParams(conn, sql, count, NULL, params, NULL, NULL, 0));
+}
+
+PGresult *
+bench_exec_prepared(PGconn *conn, const char *name, int count, const char *const *params)
+{
+    return checked(conn, name, PQexecPrepared(conn, name, count, params, NULL, NULL, 0));
+}
+
+/* A number as the server writes it: digits, a sign, a point. */
+static double
+number_of(const char *text)
+{
+    double value = 0, unit = 0;
+    bool negative = text[0] == '-';
+
+    for (const char *p = text + (negative ? 1 : 0); *p != '\0'; p++) {
+        if (*p == '.' && unit == 0) {
+            unit = 1;
+        } else if (*p >= '0' && *p <= '9') {
+            value = value * 10 + (*p - '0');
+            unit *= 10;
+        } else {
+            bench_die("not a number: \"%s\"", text);
+        }
+    }
+    value = unit > 1 ? value / unit : value;
+    return negative ? -value : value;
+}
+
+void
+bench_do(PGconn *conn, const char *sql)
+{
+    PQclear(bench_exec(conn, sql));
+}
+
+double
+bench_value(PGconn *conn, const char *sql)
+{
+    PGresult *res = bench_exec(conn, sql);
+    double value;
+
+    if (PQntuples(res) < 1 || PQnfields(res) < 1)
+        bench_die("no value: %s", sql);
+    value = number_of(PQgetvalue(res, 0, 0));
+    PQclear(res);
+    return value;
+}
+
+void
+bench_prepare(PGconn *conn, const char *name, const char *sql, int count)
+{
+    PQclear(checked(conn, name, PQprepare(conn, name, sql, count, NULL)));
+}
+
+void
+bench_do_file(PGconn *conn, const char *path)
+{
+    struct bench_text name, sql;
+    FILE *file;
+
+    bench_text_init(&name, 4096);
+    bench_text_addf(&name, "%s%s", path[0] == '/' ? "" : BENCH_SOURCE_ROOT "/", path);
+    file = fopen(name.data, "r");
+    if (file == NULL)
+        bench_die("cannot open \"%s\"", name.data);
+    bench_text_init(&sql, file_bytes_max);
+    sql.length = fread(sql.data, 1, sql.capacity, file);
+    if (ferror(file) != 0 || sql.length == sql.capacity)
+        bench_die("cannot read \"%s\"", name.data);
+    sql.data[sql.length] = '\0';
+    (void)fclose(file); /* It was only read. */
+    bench_do(conn, sql.data);
+    bench_text_done(&sql);
+    bench_text_done(&name);
+}
+
+void
+bench_fresh_database(const char *name)
+{
+    PGconn *conn;
+    struct bench_text sql;
+
+    if (setenv("PGDATABASE", "postgres", 1) != 0)
+        bench_die("out of memory");
+    conn = bench_connect();
+    bench_do(conn, "set client_min_messages to warning");
+    bench_text_init(&sql, 200);
+    bench_text_addf(&sql, "drop database if exists %s with (force)", name);
+    bench_do(conn, sql.data);
+    bench_text_clear(&sql);
+    bench_text_addf(&sql, "create database %s template template0", name);
+    bench_do(conn, sql.data);
+    bench_text_done(&sql);
+    PQfinish(conn);
+    if (setenv("PGDATABASE", name, 1) != 0)
+        bench_die("out of memory");
+}
+
+void
+bench_text_init(struct bench_text *text, size_t capacity)
+{
+    text->data = malloc(capacity + 1);
+    if (text->data == NULL)
+        bench_die("out of memory");
+    text->capacity = capacity;
+    bench_text_clear(text);
+}
+
+void
+bench_text_done(struct bench_text *text)
+{
+    free(text->data);
+    text->data = NULL;
+}
+
+void
+bench_text_clear(struct bench_text *text)
+{
+    text->length = 0;
+    text->data[0] = '\0';
+}
+
+void
+bench_text_add(struct bench_text *text, const char *string)
+{
+    size_t length = strlen(string);
+
+    if (length > text->capacity - text->length)
+        bench_die("text runs over its %zu bytes", text->capacity);
+    memcpy(text->data + text->length, string, length + 1);
+    text->length += length;
+}
+
+void
+bench_text_addf(struct bench_text *text, const char *format, ...)
+{
+    size_t room = text->capacity - text->length;
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(text->data + text->length, room + 1, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length > room)
+        bench_die("text runs over its %zu bytes", text->capacity);
+    text->length += (size_t)length;
+}
+
+void
+bench_text_add_uuid(struct bench_text *text)
+{
+    static const char digits[] = "0123456789abcdef";
+    struct timespec t;
+    unsigned char bytes[16];
+    char hex[33];
+    unsigned long long ms;
+
+    if (clock_gettime(CLOCK_REALTIME, &t) != 0 ||
+        getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        bench_die("no clock or no random bytes");
+    ms = (unsigned long long)t.tv_sec * 1000 + (unsigned long long)t.tv_nsec / 1000000;
+    for (int i = 0; i < 6; i++)
+        bytes[i] = (unsigned char)(ms >> (40 - 8 * i));
+    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x70);
+    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
+    for (int i = 0; i < 16; i++) {
+        hex[2 * i] = digits[bytes[i] >> 4];
+        hex[2 * i + 1] = digits[bytes[i] & 0x0f];
+    }
+    hex[32] = '\0';
+    bench_text_add(text, hex);
+}
+
+static bool
+is_within(const struct bench_figure *figure, double bound)
+{
+    switch (figure->bound_kind) {
+    case BENCH_AT_LEAST:
+        return figure->value >= bound;
+    case BENCH_AT_MOST:
+        return figure->value <= bound;
+    case BENCH_NO_BOUND:
+        break;
+    }
+    return true;
+}
+
+bool
+bench_figure_ok(const struct bench_figure *figure)
+{
+    return is_within(figure, figure->bound);
+}
+
+bool
+bench_figure_passes(const struct bench_figure *figure)
+{
+    return is_within(figure, figure->gate != 0 ? figure->gate : figure->bound);
+}
+
+void
+bench_figure_write(const struct bench_figure *figure, struct bench_text *text)
+{
+    bench_text_addf(text, "{\"name\": \"%s\"", figure->name);
+    if (figure->batch != 0)
+        bench_text_addf(text, ", \"batch\": %d", figure->batch);
+    if (figure->connections != 0)
+        bench_text_addf(text, ", \"connections\": %d", figure->connections);
+    bench_text_addf(text, ", \"value\": %.6g, \"unit\": \"%s\"", figure->value, figure->unit);
+    if (figure->rounds != 0)
+        bench_text_addf(text, ", \"rounds\": %d, \"low\": %.6g, \"high\": %.6g", figure->rounds,
+            figure->low, figure->high);
+    if (figure->bound_kind != BENCH_NO_BOUND)
+        bench_text_addf(text, ", \"bound\": %.6g, \"ok\": %s", figure->bound,
+            bench_figure_ok(figure) ? "true" : "false");
+    if (figure->gate != 0)
+        bench_text_addf(text, ", \"gate\": %.6g, \"gate_ok\": %s", figure->gate,
+            bench_figure_passes(figure) ? "true" : "false");
+    if (figure->goal != 0)
+        bench_text_addf(text, ", \"goal\": %.6g", figure->goal);
+    if (figure->note != NULL)
+        bench_text_addf(text, ", \"note\": \"%s\"", figure->note);
+    bench_text_add(text, "}");
+}
+
+bool
+bench_figure_print(const struct bench_figure *figure)
+{
+    struct bench_text line;
+
+    bench_text_init(&line, 1024);
+    bench_figure_write(figure, &line);
+    if (puts(line.data) == EOF || fflush(stdout) != 0)
+        bench_die("cannot write to standard output");
+    bench_text_done(&line);
+    return bench_figure_passes(figure);
+}

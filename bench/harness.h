@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every benchmark and race program needs: a cluster, a connection, a clock, ids, text built for array parameters, and
+ * the one line of JSON per figure. All of it exits with a message on failure, because a benchmark that goes on after
+ * an error prints a wrong figure. Nothing in the product uses this.
+ */
+#ifndef PAWL_BENCH_HARNESS_H
+#define PAWL_BENCH_HARNESS_H
+
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Prints "bench: " and the text to standard error, then exits 1. */
+void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Seconds on the monotonic clock. */
+double bench_now_s(void);
+
+/* Parses a whole decimal number between min and max, or exits 2 naming `what`. */
+long bench_number(const char *text, const char *what, long min, long max);
+
+/*
+ * If PGHOST is not set, starts this program again under tools/pg_tmp --durable with the same arguments and does not
+ * return. Call it first in main.
+ */
+void bench_need_cluster(char **argv);
+
+/* A connection from libpq's environment variables. The caller finishes it with PQfinish. */
+PGconn *bench_connect(void);
+
+/* Each runs one statement and returns its result, which the caller clears. */
+PGresult *bench_exec(PGconn *conn, const char *sql);
+PGresult *bench_exec_params(PGconn *conn, const char *sql, int count, const char *const *params);
+PGresult *bench_exec_prepared(PGconn *conn, const char *name, int count, const char *const *params);
+
+/* Runs a statement for its effect alone. */
+void bench_do(PGconn *conn, const char *sql);
+
+/* Runs a statement and returns the first column of its first row as a number; null counts as 0. */
+double bench_value(PGconn *conn, const char *sql);
+
+void bench_prepare(PGconn *conn, const char *name, const char *sql, int count);
+
+/* Runs a file of SQL, named relative to the root of the sources or absolutely, as one string. */
+void bench_do_file(PGconn *conn, const char *path);
+
+/*
+ * Makes an empty database of that name, dropping an older one, and names it in the environment, so that bench_connect()
+ * goes there. For the main thread, while no other runs.
+ */
+void bench_fresh_database(const char *name);
+
+/* Text of a fixed capacity; running over it is a mistake in the benchmark and exits. */
+struct bench_text {
+    char *data;
+    size_t length;
+    size_t capacity;
+};
+
+void bench_text_init(struct bench_text *text, size_t capacity);
+void bench_text_done(struct bench_text *text);
+void bench_text_clear(struct bench_text *text);
+void bench_text_add(struct bench_text *text, const char *string);
+void bench_text_addf(struct bench_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds a fresh UUIDv7 in 32 hexadecimal digits, time-ordered to the millisecond. */
+void bench_text_add_uuid(struct bench_text *text);
+
+enum bench_bound {
+    BENCH_NO_BOUND,
+    BENCH_AT_LEAST,
+    BENCH_AT_MOST,
+};
+
+struct bench_figure {
+    const char *name;
+    double value;
+    const char *unit;
+    enum bench_bound bound_kind;
+    double bound;
+    /* Printed when not zero. */
+    int batch;
+    int connections;
+    int rounds;
+    double low, high; /* the spread over the rounds */
+    double goal;
+    /* For a bound that is known not to be reached: printed as not ok, but only past this it fails. */
+    double gate;
+    /* Printed when there is one. Without quotes and backslashes. */
+    const char *note;
+};
+
+/* Whether the figure keeps its bound; one without a bound does. */
+bool bench_figure_ok(const struct bench_figure *figure);
+
+/* Whether it passes: as bench_figure_ok(), or by its gate where it has one. */
+bool bench_figure_passes(const struct bench_figure *figure);
+
+/* Adds {"name": ..., "value": ..., "unit": ...}, with "bound" and "ok" where there is a bound. */
+void bench_figure_write(const struct bench_figure *figure, struct bench_text *text);
+
+/* Prints that as a line of standard output and returns bench_figure_passes(). */
+bool bench_figure_print(const struct bench_figure *figure);
+
+#endif

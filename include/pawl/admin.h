@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is done once for a database: install the engine, bring it up to date, measure, remove it. Everything here blocks. */
+#ifndef PAWL_ADMIN_H
+#define PAWL_ADMIN_H
+
+#include <pawl/config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Sends a script of many statements, such as pawl.sql, to the database that config names, on a connection of its own, and waits
+ * until it is done. config may be NULL. The engine's own scripts are one transaction: done, or not at all. Any thread.
+ *
+ * PAWL_ECONN, PAWL_EFORBIDDEN, PAWL_EINVAL, PAWL_ENOMEM; PAWL_EDATABASE for what else the server says, for instance that the
+ * engine there is newer or the database is not in UTF8.
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_admin_script(
+    const pawl_config *config, const char *script, pawl_error **error);
+
+/*
+ * Is told how long one turn took, in microseconds; returns 0 to end, and another number for one more turn. Called by the thread that
+ * called pawl_admin_repeat(), between turns.
+ */
+typedef int (*pawl_turn_fn)(int64_t took_us, void *userdata);
+
+/*
+ * Measures a database: executes the statements of a script on a connection of its own, one after the other, each with a round trip
+ * and a transaction of its own, and again as long as turn says so. A statement ends with a semicolon at the end of its line, and is
+ * prepared once; rows are thrown away. config may be NULL. Any thread, and several at once for several connections.
+ *
+ * Errors as of pawl_admin_script(); what was done before stays done.
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_admin_repeat(const pawl_config *config, const char *script,
+    pawl_turn_fn turn, void *userdata, pawl_error **error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,228 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What an operator does to workflows, queues, workers and the database.
+
+create function pawl._set_pause(p_subject text, p_name text, p_on boolean, p_why text, p_by text)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_done int;
+begin
+    perform pawl._only_read_committed(case when p_on then 'pause_' else 'resume_' end || p_subject);
+    perform pawl._only_unbound(case when p_on then 'pause_' else 'resume_' end || p_subject);
+    if p_subject = 'workflow' and not exists (select from pawl.workflow w where w.name = p_name)
+       or p_subject = 'queue' and not exists (select from pawl.queue q where q.name = p_name) then
+        perform pawl._raise('PW001', format('%s "%s" not found', p_subject, p_name));
+    end if;
+    if p_on then
+        insert into pawl.pause (subject, name, paused_at, paused_by, why) values (p_subject, p_name, pawl.now(), p_by, p_why)
+        on conflict on constraint pause_is_unique do nothing;
+    else
+        delete from pawl.pause p where p.subject = p_subject and p.name = p_name;
+    end if;
+    get diagnostics v_done = row_count;
+    if v_done = 0 then
+        return 'already';
+    end if;
+    insert into pawl.act (at, what, who, detail)
+    values (pawl.now(), case when p_on then 'pause_' else 'resume_' end || p_subject, p_by,
+            json_build_object(p_subject, p_name, 'why', p_why));
+    if not p_on then
+        perform pawl._wake(q.queue_id, pawl.now())
+        from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
+        where case p_subject when 'queue' then q.name else w.name end = p_name;
+    end if;
+    return 'ok';
+end
+$$;
+comment on function pawl._set_pause(text, text, boolean, text, text) is 'pauses or resumes a workflow or a queue';
+
+create or replace function pawl.pause_workflow(name text, why text default null, by text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return pawl._set_pause('workflow', name, true, why, coalesce(by, pawl._caller()));
+end
+$$;
+comment on function pawl.pause_workflow(text, text, text) is
+'Pauses a workflow: triggers are accepted, nothing of it is claimed, what is in flight finishes. Answers ok or already.
+Twice: already.
+Locks: none that last.
+Errors: PW001 no such workflow, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.resume_workflow(name text, by text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return pawl._set_pause('workflow', name, false, null, coalesce(by, pawl._caller()));
+end
+$$;
+comment on function pawl.resume_workflow(text, text) is
+'Lets a paused workflow be claimed again. Answers ok or already.
+Twice: already.
+Locks: none that last.
+Errors: PW001 no such workflow, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.pause_queue(name text, why text default null, by text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return pawl._set_pause('queue', name, true, why, coalesce(by, pawl._caller()));
+end
+$$;
+comment on function pawl.pause_queue(text, text, text) is
+'Pauses one queue: nothing of it is claimed, what is in flight finishes. Answers ok or already.
+Twice: already.
+Locks: none that last.
+Errors: PW001 no such queue, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.resume_queue(name text, by text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return pawl._set_pause('queue', name, false, null, coalesce(by, pawl._caller()));
+end
+$$;
+comment on function pawl.resume_queue(text, text) is
+'Lets a paused queue be claimed again. Answers ok or already.
+Twice: already.
+Locks: none that last.
+Errors: PW001 no such queue, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.drain_worker(session bigint, by text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_done int;
+begin
+    perform pawl._only_read_committed('drain_worker');
+    perform pawl._only_unbound('drain_worker');
+    update pawl.worker w set draining = true where w.session_id = session and w.ended_at is null and not w.draining;
+    get diagnostics v_done = row_count;
+    if v_done = 0 then
+        if not exists (select from pawl.worker w where w.session_id = session and w.ended_at is null) then
+            perform pawl._raise('PW001', format('session %s not found', session));
+        end if;
+        return 'already';
+    end if;
+    insert into pawl.act (at, what, who, detail)
+    values (pawl.now(), 'drain_worker', coalesce(by, pawl._caller()), json_build_object('session', session));
+    perform pg_notify('pawl_' || session, 'drain');
+    return 'ok';
+end
+$$;
+comment on function pawl.drain_worker(bigint, text) is
+'Asks a worker to finish what it holds and to leave: it is given nothing more, and its next heartbeat tells it. Answers ok or already.
+Twice: already.
+Locks: the row of the session.
+Errors: PW001 no such session, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.raise_epoch(why text, by text default null)
+returns int
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set lock_timeout to '2s'
+as $$
+declare
+    v_epoch int;
+begin
+    perform pawl._only_read_committed('raise_epoch');
+    perform pawl._only_unbound('raise_epoch');
+    -- Waits for every write that is under way, and lets no new one start before this is committed: after it
+    -- returns, no token of an older epoch is accepted. Two seconds at most, because all others wait meanwhile.
+    lock table pawl.task in exclusive mode;
+    update pawl.setting s set epoch = s.epoch + 1 where s.only_row returning s.epoch into v_epoch;
+    insert into pawl.act (at, what, who, detail)
+    values (pawl.now(), 'raise_epoch', coalesce(by, pawl._caller()), json_build_object('epoch', v_epoch, 'why', why));
+    return v_epoch;
+end
+$$;
+comment on function pawl.raise_epoch(text, text) is
+'Raises the epoch: to be called after a failover that may have lost commits, or after a restore. Sessions and tokens of older epochs are refused from then on; their tasks are swept and done again. Returns the new epoch.
+Twice: another epoch.
+Locks: the table of tasks, until the caller commits: it waits for writes that are under way, and others wait for it.
+Errors: PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.set_retention(run_retention interval default null, event_retention interval default null, by text default null)
+returns table (runs interval, events interval)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._only_read_committed('set_retention');
+    perform pawl._only_unbound('set_retention');
+    if run_retention < interval '1 hour' or event_retention < interval '1 hour' then
+        perform pawl._raise('PW003', 'retention must be at least one hour');
+    end if;
+    if run_retention is not null or event_retention is not null then
+        update pawl.setting s
+        set retention = coalesce(run_retention, s.retention),
+            event_retention = coalesce(set_retention.event_retention, s.event_retention)
+        where s.only_row;
+        insert into pawl.act (at, what, who, detail)
+        values (pawl.now(), 'set_retention', coalesce(by, pawl._caller()),
+                json_build_object('runs', run_retention, 'events', event_retention));
+    end if;
+    return query select s.retention, s.event_retention from pawl.setting s where s.only_row;
+end
+$$;
+comment on function pawl.set_retention(interval, interval, text) is
+'Sets how long ended runs (counted from their end) and events are kept, and returns what is in force; without arguments only returns it.
+Twice: the same again.
+Locks: the row of settings.
+Errors: PW003 less than one hour, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.list_acts(after bigint default 0, most int default 100)
+returns table (act_no bigint, at timestamptz, what text, who text, detail json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    perform pawl._only_unbound('list_acts');
+    return query
+    select a.act_no, a.at, a.what, a.who, a.detail
+    from pawl.act a where a.act_no > after order by a.act_no limit least(greatest(most, 1), 1000);
+end
+$$;
+comment on function pawl.list_acts(bigint, int) is
+'Operator acts on workflows, queues, workers and the database, in order. after is the last act_no already seen.
+Twice: the same, or what has been added since.
+Locks: none.
+Errors: PW007 the role is bound to one tenant.
+Bound: 1,000 rows.';

@@ -1,0 +1,213 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How a run of a flow goes on: a task is done and recorded, gates count down. Everything here is done by whoever has the
+-- row of the run's task 0 locked, so nothing here meets anybody else.
+
+-- The record of a step or an element of a flow. p_run is task 0.
+create function pawl._record_task(
+    p_run pawl.task, p_task int, p_name text, p_state int, p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
+    p_started timestamptz, p_now timestamptz, p_source uuid default null)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- What an earlier round has lost is known now, or is lost again.
+    if p_run.round > 1 then
+        delete from pawl.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 3;
+        delete from pawl.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 3;
+    end if;
+    perform pawl._write_step(row(p_run.run_id, p_task, p_run.round, p_state, case when p_source is null then 1 else 5 end,
+        p_task / 1000000, p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 3 then p_now end, p_name, p_output,
+        p_error, p_undo, p_source)::pawl.step, p_run.kept);
+end
+$$;
+comment on function pawl._record_task(pawl.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records what a task of a flow came to';
+
+create function pawl._flow_step(p_run pawl.task, p_step int)
+returns pawl.flow_step
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_step pawl.flow_step;
+begin
+    select s.* into v_step
+    from pawl.queue q
+    join pawl.flow_step s on s.workflow_id = q.workflow_id
+    where q.queue_id = p_run.queue_id and s.step_no = p_step;
+    return v_step;
+end
+$$;
+comment on function pawl._flow_step(pawl.task, int) is 'the definition of a step, by the run';
+
+-- Many plain tasks of flows are done at once: rows locked and checked, so their addresses are good; their runs' task 0
+-- locked and plain, too.
+create function pawl._finish_tasks(p_tids tid[], p_outputs text[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+set plan_cache_mode to force_generic_plan
+as $$
+declare
+    v_runs uuid[];
+    v_tasks int[];
+begin
+    with gone as (
+        delete from pawl.task t
+        using unnest(p_tids, p_outputs) e (tid, output)
+        where t.ctid = e.tid
+        returning t.run_id, t.task_no, t.round, t.attempt, t.fence, t.started_at, t.queue_id, e.output
+    ), recorded as (
+        insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
+        select g.run_id, g.task_no, g.round, 1, 1, g.task_no / 1000000, g.attempt, g.fence, coalesce(g.started_at, p_now), p_now,
+               s.name, g.output::json, s.undo
+        from gone g
+        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = g.queue_id offset 0) q
+        cross join lateral (select s.* from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000 offset 0) s
+    )
+    select array_agg(g.run_id), array_agg(g.task_no) into v_runs, v_tasks from gone g;
+    if coalesce(cardinality(v_runs), 0) < cardinality(p_tids) then
+        perform pawl._raise('PW010', 'a task ends twice in one call', 'Send the same call again through pawl.commit_carefully.');
+    end if;
+    perform pawl._advance(v_runs, v_tasks, p_now);
+end
+$$;
+comment on function pawl._finish_tasks(tid[], text[], timestamptz) is 'records plain tasks of flows and lets their runs go on';
+
+-- These tasks are done and recorded: counts them, starts what may start now, and ends runs that have nothing left.
+create function pawl._advance(p_runs uuid[], p_tasks int[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+set plan_cache_mode to force_generic_plan
+as $$
+declare
+    v_runs uuid[];
+    v_steps int[];
+    v_ready_runs uuid[];
+    v_ready_steps int[];
+    v_ended uuid[] := array[]::uuid[];
+begin
+    select array_agg(d.run_id), array_agg(d.step_no) into v_runs, v_steps
+    from pawl._whole_steps(p_runs, p_tasks, p_now) d;
+    while cardinality(v_runs) > 0 loop
+        with came as materialized (
+            select d.run_id, e.dependent_no as step_no, count(*)::int as n, cardinality(s.deps) as needed
+            from unnest(v_runs, v_steps) d (run_id, step_no)
+            cross join lateral (select t.* from pawl.task t where t.run_id = d.run_id and t.task_no = 0 offset 0) t
+            cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+            cross join lateral (
+                select e.dependent_no from pawl.flow_edge e
+                where e.workflow_id = q.workflow_id and e.step_no = d.step_no offset 0) e
+            cross join lateral (select s.* from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = e.dependent_no offset 0) s
+            -- Nothing new starts in a run that is to end.
+            -- guard:advance_ending
+            where t.ending is null
+            group by d.run_id, e.dependent_no, cardinality(s.deps)
+        ), counted as (
+            update pawl.gate g
+            -- guard:gate_counts
+            set missing = g.missing - c.n
+            from came c
+            cross join lateral (
+                select h.ctid from pawl.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
+            where g.ctid = h.ctid and c.n < c.needed
+            returning g.run_id, g.step_no, g.missing
+        ), made as (
+            insert into pawl.gate (run_id, step_no, missing)
+            select c.run_id, c.step_no, c.needed - c.n
+            from came c
+            where c.n < c.needed
+              and not (select exists (
+                  select from pawl.gate g where g.run_id = c.run_id and g.step_no = c.step_no offset 0))
+        )
+        select array_agg(r.run_id), array_agg(r.step_no)
+        into v_ready_runs, v_ready_steps
+        from (
+            select c.run_id, c.step_no from came c where c.n = c.needed
+            union all
+            select o.run_id, o.step_no from counted o where o.missing = 0
+        ) r;
+        exit when v_ready_runs is null;
+        delete from pawl.gate g
+        using unnest(v_ready_runs, v_ready_steps) r (run_id, step_no)
+        cross join lateral (
+            select h.ctid from pawl.gate h where h.run_id = r.run_id and h.step_no = r.step_no offset 0) h
+        where g.ctid = h.ctid;
+        v_ended := v_ended || array(
+            select r.run_id from unnest(v_ready_runs, v_ready_steps) r (run_id, step_no) where r.step_no = 0);
+        select array_agg(s.run_id), array_agg(s.step_no) into v_runs, v_steps
+        from pawl._start_steps(v_ready_runs, v_ready_steps, p_now, null) s;
+    end loop;
+    if cardinality(v_ended) > 0 then
+        perform pawl._end_flows(v_ended, p_now);
+    end if;
+end
+$$;
+comment on function pawl._advance(uuid[], int[], timestamptz) is 'lets runs of flows go on after some of their tasks';
+
+-- Steps that are done with these tasks: each by itself, or, of a map, when it was the last element.
+create function pawl._whole_steps(p_runs uuid[], p_tasks int[], p_now timestamptz)
+returns table (run_id uuid, step_no int)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_left int;
+begin
+    return query
+    select i.run_id, i.task_no / 1000000 from unnest(p_runs, p_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
+    for run_id, step_no, v_left in
+        update pawl.gate g
+        set missing = g.missing - c.n
+        from (
+            select i.run_id, i.task_no / 1000000 as step_no, count(*)::int as n
+            from unnest(p_runs, p_tasks) i (run_id, task_no)
+            where i.task_no % 1000000 > 0
+            group by i.run_id, i.task_no / 1000000
+        ) c
+        cross join lateral (
+            select h.ctid from pawl.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
+        where g.ctid = h.ctid
+        returning g.run_id, g.step_no, g.missing
+    loop
+        if v_left = 0 then
+            perform pawl._end_map(run_id, step_no, p_now);
+            return next;
+        end if;
+    end loop;
+end
+$$;
+comment on function pawl._whole_steps(uuid[], int[], timestamptz) is 'the steps that are done with these tasks';
+
+-- The last element of a map step is done, or there is none: one record for the step as a whole. Its outputs stay with the elements.
+create function pawl._end_map(p_run uuid, p_step int, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_run pawl.task;
+begin
+    delete from pawl.gate g where g.run_id = p_run and g.step_no = p_step;
+    select t.* into v_run from pawl.task t where t.run_id = p_run and t.task_no = 0;
+    perform pawl._record_task(v_run, p_step * 1000000, (pawl._flow_step(v_run, p_step)).name, 1, null, null, null, 1, 0, p_now, p_now);
+end
+$$;
+comment on function pawl._end_map(uuid, int, timestamptz) is 'records the end of a map step';

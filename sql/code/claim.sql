@@ -1,0 +1,557 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Claiming: a session takes due tasks of the queues it handles. Bounded, never waits for a lock.
+
+-- Where to start to look in a queue. Without a fresh mark, one segment that covers every priority; with
+-- marks, one segment for each marked priority and one for each gap between them, in order.
+create function pawl._segments(p_queue int, p_now timestamptz)
+returns table (priority_from int, priority_to int, due_from timestamptz, walked_at timestamptz)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_next int := 0;
+    v_mark record;
+begin
+    -- A mark counts for two seconds from the last walk that began at the beginning, however often it was moved
+    -- since: then what a slow transaction committed behind it is found.
+    for v_mark in
+        select distinct on (m.priority) m.priority, m.due_from, m.walked_at
+        from pawl.queue_mark m
+        -- guard:mark_expires
+        where m.queue_id = p_queue and m.marked_at <= p_now and m.walked_at > p_now - interval '2 s'
+          and m.marked_at > p_now - interval '2 s'
+        order by m.priority, m.marked_at desc
+    loop
+        if v_next < v_mark.priority then
+            return query select v_next, v_mark.priority - 1, '-infinity'::timestamptz, p_now;
+        end if;
+        return query select v_mark.priority::int, v_mark.priority::int, v_mark.due_from, v_mark.walked_at;
+        v_next := v_mark.priority + 1;
+    end loop;
+    return query select v_next, 32767, '-infinity'::timestamptz, p_now;
+end
+$$;
+comment on function pawl._segments(int, timestamptz) is 'parts of a ready queue in the order a claim looks through them';
+
+-- Locks up to p_most ready tasks of one queue and returns where they stand. If many dead row versions lay
+-- in the way (a snapshot is held somewhere), it leaves a mark so that the next claim starts behind them.
+create function pawl._pick(p_queue int, p_most int, p_tenant text, p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_picked tid[] := array[]::tid[];
+    v_more tid[];
+    v_segment record;
+    v_first timestamptz;
+    v_priority int;
+    v_walked bigint := pg_stat_get_xact_tuples_returned('pawl.task_ready_idx'::regclass);
+    v_walked_at timestamptz := p_now;
+    v_started timestamptz := clock_timestamp();
+begin
+    -- A claimer whose snapshot is older than another's commit locks, for a moment, rows that the other has
+    -- just taken (a row lock follows the newest version before the condition is tested again), and makes
+    -- their next commit answer busy. Large claims of one queue therefore queue up, for a few milliseconds
+    -- at most, whatever the timer's grain: nobody waits longer for a transaction that is left open.
+    if p_most > 10 then
+        for v_try in 1..8 loop
+            exit when pg_try_advisory_xact_lock(1886287724, p_queue) or clock_timestamp() > v_started + interval '4 ms';
+            perform pg_sleep(0.0005);
+        end loop;
+    end if;
+    for v_segment in select s.* from pawl._segments(p_queue, p_now) s loop
+        select array_agg(s.ctid), min(s.due_at), min(s.priority)::int into v_more, v_first, v_priority
+        from (
+            select t.ctid, t.due_at, t.priority
+            from pawl.task t
+            where t.place = 0 and t.queue_id = p_queue
+              and t.priority between v_segment.priority_from and v_segment.priority_to
+              and t.due_at >= v_segment.due_from
+              and (p_tenant is null or t.tenant = p_tenant)
+            order by t.priority, t.due_at
+            limit p_most - cardinality(v_picked)
+            -- guard:claim_skip_locked
+            for update skip locked
+        ) s;
+        v_picked := v_picked || coalesce(v_more, '{}');
+        v_walked_at := least(v_walked_at, v_segment.walked_at);
+        exit when cardinality(v_picked) >= p_most;
+    end loop;
+    v_walked := pg_stat_get_xact_tuples_returned('pawl.task_ready_idx'::regclass) - v_walked;
+    -- One mark at a time: two with the same key would make the second wait for the first's transaction.
+    if v_walked > 32 + 3 * (p_most + cardinality(v_picked)) and p_tenant is null
+       -- guard:mark_waits_for_nobody
+       and pg_try_advisory_xact_lock(1886287725, p_queue) then
+        insert into pawl.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
+        select p_queue, coalesce(v_priority, w.priority), p_now, v_walked_at, coalesce(v_first, p_now)
+        from pawl.queue q
+        join pawl.workflow w on w.workflow_id = q.workflow_id
+        where q.queue_id = p_queue
+        on conflict on constraint queue_mark_pkey do nothing;
+    end if;
+    return v_picked;
+end
+$$;
+comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready tasks of one queue and returns their row addresses';
+
+-- Queues of the session that have ready tasks, at most p_most of them, starting at a random one so that
+-- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer.
+create function pawl._ready_queues(p_queues int[], p_most int)
+returns int[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_count int := cardinality(p_queues);
+    v_start int := 1 + floor(random() * v_count)::int;
+    v_ready int[] := array[]::int[];
+    v_queue int;
+    v_from int;
+begin
+    if v_count <= 4 then
+        return p_queues[v_start:] || p_queues[:v_start - 1];
+    end if;
+    for v_turn in 1..2 loop
+        v_from := case when v_turn = 1 then p_queues[v_start] else p_queues[1] end;
+        loop
+            select t.queue_id into v_queue
+            from pawl.task t
+            where t.place = 0 and t.queue_id >= v_from
+            order by t.queue_id
+            limit 1;
+            exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_most;
+            if v_queue = any (p_queues) then
+                v_ready := v_ready || v_queue;
+                v_from := v_queue + 1;
+            else
+                select min(q) into v_from from unnest(p_queues) q where q > v_queue;
+                exit when v_from is null;
+            end if;
+        end loop;
+    end loop;
+    return v_ready;
+end
+$$;
+comment on function pawl._ready_queues(int[], int) is 'which of a session''s queues have ready tasks, in turns';
+
+create function pawl._paused_queues()
+returns int[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return array(
+        select q.queue_id
+        from pawl.pause p
+        join pawl.queue q on p.subject = 'queue' and q.name = p.name
+        union
+        select q.queue_id
+        from pawl.pause p
+        join pawl.workflow w on p.subject = 'workflow' and w.name = p.name
+        join pawl.queue q on q.workflow_id = w.workflow_id);
+end
+$$;
+comment on function pawl._paused_queues() is 'queues from which nothing is claimed now';
+
+-- What a claim must know about the session, above all its queues. Refreshes the list when
+-- queues have appeared, and revives a lease that ran out but was not swept. The idle mark stays: a worker
+-- sets it and then claims once more, so that what was triggered in between is either found or notified.
+create function pawl._claimer(p_session bigint, p_now timestamptz)
+returns pawl.worker
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_worker pawl.worker := pawl._session(p_session);
+    v_version bigint := (select v.last_value from pawl.queue_version v);
+begin
+    if v_worker.queue_version <> v_version or v_worker.lease_until < p_now then
+        v_worker.queue_ids := pawl._queues_of(v_worker.handles, v_worker.runtimes);
+        -- A claim waits for nobody: if another transaction has the session's row, it goes on without the change.
+        -- guard:claimer_skip_locked
+        perform from pawl.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
+        if found then
+            update pawl.worker w
+            set queue_ids = v_worker.queue_ids, queue_version = v_version,
+                lease_until = greatest(w.lease_until, p_now + w.lease)
+            where w.session_id = p_session;
+        elsif not exists (select from pawl.worker w where w.session_id = p_session and w.ended_at is null) then
+            perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
+        elsif v_worker.lease_until < p_now then
+            -- It may be a sweep that ends this session, so there is nothing to claim until that is decided.
+            v_worker.queue_ids := '{}';
+        end if;
+    end if;
+    return v_worker;
+end
+$$;
+comment on function pawl._claimer(bigint, timestamptz) is 'the session that claims, with the queues it handles';
+
+-- Locks one suspect task, for a worker with nothing else in flight.
+create function pawl._pick_suspect(p_queues int[], p_tenant text)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return array(
+        select s.ctid
+        from unnest(p_queues) q (queue_id)
+        cross join lateral (
+            select t.ctid
+            from pawl.task t
+            where t.place = 3 and t.queue_id = q.queue_id and (p_tenant is null or t.tenant = p_tenant)
+            order by t.priority, t.due_at
+            limit 1
+            for update skip locked
+        ) s
+        limit 1);
+end
+$$;
+comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
+
+-- The limits that a worker enforces itself, in milliseconds; null means none.
+create function pawl._step_timeout(p_queue int)
+returns bigint
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = p_queue);
+end
+$$;
+comment on function pawl._step_timeout(int) is 'how long a step of this queue''s workflow may take';
+
+create function pawl._run_timeout(p_id uuid, p_now timestamptz)
+returns bigint
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select greatest((1000 * date_part('epoch', w.due_at - p_now))::bigint, 0)
+        from pawl.wait w where w.run_id = p_id and w.task_no = 0 and w.name = 'timeout');
+end
+$$;
+comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run has left';
+
+-- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
+-- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
+create function pawl._leave_out(p_all tid[], p_left_out uuid[], p_too_large uuid[], p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_task pawl.task;
+    v_error json := json_build_object('code', 'record_too_large', 'message',
+        format('the run has recorded more than %s MB, which no worker can be given: let steps return less and keep large '
+               'results elsewhere, or go on in a new run before it is so much', pawl._record_max() / 1048576));
+    v_undone json;
+begin
+    for v_task in
+        select t.* from pawl.task t where t.ctid = any (p_all) and t.run_id = any (p_too_large)
+    loop
+        if v_task.task_no > 0 then
+            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only.
+            if pawl._lock_flow(v_task.run_id) then
+                perform pawl._finish_task((select r from pawl.task r where r.run_id = v_task.run_id and r.task_no = 0),
+                    v_task.task_no, 2, null, v_error, p_now, v_task.attempt, v_task.fence, v_task.started_at);
+            end if;
+            continue;
+        end if;
+        v_undone := pawl._undone(v_task);
+        -- If its parent is locked, it stays where it is, and the next claim tries again.
+        perform pawl._end_run(v_task, 2, null,
+            case when json_array_length(v_undone) = 0 then v_error
+                 else json_build_object('code', 'rollback_failed', 'error', v_error,
+                          'cause', coalesce(v_task.ending -> 'error', v_error),
+                          'status', coalesce(v_task.ending -> 'status', '2'), 'not_undone', v_undone) end, p_now);
+        -- For what stands behind it: whoever claims may be told that there is nothing.
+        perform pawl._wake(v_task.queue_id, p_now);
+    end loop;
+    return array(
+        select t.ctid
+        from pawl.task t
+        where t.ctid = any (p_all) and t.run_id <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
+end
+$$;
+comment on function pawl._leave_out(tid[], uuid[], uuid[], timestamptz) is 'takes out of a claim what it cannot hand out';
+
+-- The picked tasks (locked) without those of flows that are to end: nothing new starts there. They were left over by
+-- a claim that came to nothing, and go now.
+create function pawl._without_ending(p_all tid[], p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_run pawl.task;
+    v_ending uuid[] := array(
+        select distinct t.run_id
+        from pawl.task t
+        cross join lateral (
+            select from pawl.task z where z.run_id = t.run_id and z.task_no = 0 and z.ending is not null offset 0
+        ) z
+        where t.ctid = any (p_all) and t.task_no > 0);
+begin
+    if cardinality(v_ending) = 0 then
+        return p_all;
+    end if;
+    p_all := array(select t.ctid from pawl.task t where t.ctid = any (p_all) and (t.task_no = 0 or t.run_id <> all (v_ending)));
+    for v_run in select t.* from pawl.task t where t.run_id = any (v_ending) and t.task_no = 0 loop
+        if pawl._lock_flow(v_run.run_id) then
+            perform pawl._let_end(v_run, p_now);
+        end if;
+    end loop;
+    return p_all;
+end
+$$;
+comment on function pawl._without_ending(tid[], timestamptz) is 'takes tasks of flows that are to end out of a claim';
+
+create or replace function pawl.claim(
+    session bigint, most int default 1, request int default null, start boolean default true, quiet boolean default false)
+returns table (
+    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
+    run_timeout_ms bigint)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+-- Otherwise its large statements are planned at each call, which takes longer than to execute them.
+set plan_cache_mode to force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_worker pawl.worker;
+    v_queues int[];
+    v_queue int;
+    v_left int := least(greatest(most, 0), 1000);
+    v_quota int;
+    v_more int[] := array[]::int[];
+    v_picked tid[];
+    v_all tid[] := array[]::tid[];
+    v_ids uuid[];
+    v_tasks int[];
+    v_records json[];
+    v_left_out uuid[];
+    v_too_large uuid[];
+    v_name text;
+    v_timeout bigint;
+    v_flow boolean;
+    v_keys text[];
+    v_flow_keys text[];
+    v_flow_inputs json[];
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform pawl._only_read_committed('claim');
+    end if;
+    v_worker := pawl._claimer(session, v_now);
+    perform pawl._tick(v_now);
+    if request is not null and exists (
+        select from pawl.task t where t.place = 2 and t.session_id = session and t.request = claim.request) then
+        -- The reply to this request was lost: the same tasks again, with the fences they have.
+        return query select h.* from pawl._held(session, claim.request) h;
+        return;
+    end if;
+    if v_worker.draining then
+        return;
+    end if;
+    -- After housekeeping, which may take a while. Its size is asked first, because that holds no lock: a claim must stay
+    -- within sixteen relations.
+    if pg_relation_size('pawl.pause') > 0 then
+        if exists (select from pawl.pause) then
+            v_worker.queue_ids := array(
+                select q from unnest(v_worker.queue_ids) q where q <> all (pawl._paused_queues()) order by q);
+        end if;
+    end if;
+    v_queues := pawl._ready_queues(v_worker.queue_ids, v_left);
+    -- Two turns: first every queue gets its share, then the rest goes to whoever has more.
+    v_quota := (v_left + cardinality(v_queues)) / greatest(cardinality(v_queues), 1);
+    foreach v_queue in array v_queues loop
+        v_picked := pawl._pick(v_queue, least(v_left, v_quota), v_worker.tenant, v_now);
+        v_all := v_all || v_picked;
+        v_left := v_left - cardinality(v_picked);
+        exit when v_left <= 0;
+        if cardinality(v_picked) = v_quota then
+            v_more := v_more || v_queue;
+        end if;
+    end loop;
+    foreach v_queue in array v_more loop
+        exit when v_left <= 0;
+        -- What the first turn has locked is found again, so it is asked for once more and left out; unless others have
+        -- come before it meanwhile.
+        v_picked := array(
+            select p
+            from unnest(pawl._pick(v_queue, v_quota + v_left, v_worker.tenant, v_now)) p
+            where p <> all (v_all)
+            limit v_left);
+        v_all := v_all || v_picked;
+        v_left := v_left - cardinality(v_picked);
+    end loop;
+    -- guard:quiet
+    if quiet and cardinality(v_all) = 0 and v_left > 0
+       and not exists (select from pawl.task t where t.place = 2 and t.session_id = session) then
+        v_all := pawl._pick_suspect(v_worker.queue_ids, v_worker.tenant);
+    end if;
+    if cardinality(v_all) = 0 then
+        return;
+    end if;
+    -- Only runs that ran before have something to load. The rows are locked, so their addresses are good.
+    select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
+           array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
+           bool_or(t.task_no > 0)
+    into v_ids, v_tasks, v_flow
+    from pawl.task t
+    where t.ctid = any (v_all);
+    if v_ids is not null then
+        -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
+        perform pawl._settle_due(v_ids, v_tasks, pawl.now());
+        select r.records, r.left_out, r.too_large into v_records, v_left_out, v_too_large
+        from pawl._records(v_ids, v_tasks, 67108864) r;
+        if v_left_out is not null or v_too_large is not null then
+            v_all := pawl._leave_out(v_all, v_left_out, v_too_large, v_now);
+            if cardinality(v_all) = 0 then
+                return;
+            end if;
+        end if;
+    end if;
+    if v_flow then
+        -- guard:claim_ending
+        v_all := pawl._without_ending(v_all, v_now);
+        if cardinality(v_all) = 0 then
+            return;
+        end if;
+        v_keys := array(select i.run_id || ' ' || i.task_no from unnest(v_ids, v_tasks) with ordinality i (run_id, task_no, n) order by i.n);
+        select f.keys, f.inputs into v_flow_keys, v_flow_inputs from pawl._flow_inputs(v_all) f;
+    end if;
+    if v_worker.idle then
+        update pawl.worker w set idle = false
+        where w.ctid = any (array(select i.ctid from pawl.worker i where i.session_id = session for update skip locked));
+    end if;
+    if cardinality(v_queues) = 1 and v_left < least(greatest(most, 0), 1000) then
+        -- As _step_timeout, once for all and without the call.
+        select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
+        from pawl.queue q where q.queue_id = v_queues[1];
+    end if;
+    return query
+    update pawl.task t
+    set place = 2, session_id = session, request = claim.request, fence = t.fence + 1,
+        attempt = t.attempt + (start is not false)::int, started = start is not false, claimed_at = v_now,
+        started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
+    where t.ctid = any (v_all)
+      -- In the statement that writes: it may have waited for an operator who raised the epoch.
+      -- guard:claim_epoch
+      and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
+      -- Or for anything else while the session was swept: what is given to it now is taken back by a chore only.
+      and exists (select from pawl.worker w where w.session_id = session and w.ended_at is null)
+    returning t.run_id, t.task_no, t.fence,
+              coalesce(v_name, (select q.name from pawl.queue q where q.queue_id = t.queue_id)), t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+              t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
+              case when t.task_no > 0 then v_flow_inputs[array_position(v_flow_keys, t.run_id || ' ' || t.task_no)]
+                   when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
+              case when v_ids is null then null
+                   when v_flow then v_records[array_position(v_keys, t.run_id || ' ' || t.task_no)]
+                   else v_records[array_position(v_ids, t.run_id)] end,
+              case when v_name is null then (
+                       select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = t.queue_id)
+                   else v_timeout end,
+              case when t.attached then pawl._run_timeout(t.run_id, v_now) end;
+end
+$$;
+comment on function pawl.claim(bigint, int, int, boolean, boolean) is
+'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. Does a bounded piece of housekeeping.
+Twice: other tasks, or with the same request number the same ones.
+Locks: the tasks it takes; skips what others hold.
+Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
+Bound: 1,000 tasks, a bounded round of housekeeping.';
+
+create function pawl._held(p_session bigint, p_request int)
+returns table (
+    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
+    run_timeout_ms bigint)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select t.run_id, t.task_no, t.fence, q.name, t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+           t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
+           case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid]) f)
+                when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
+           (select r.records[1] from pawl._records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
+           pawl._run_timeout(t.run_id, pawl.now())
+    from pawl.task t
+    join pawl.queue q on q.queue_id = t.queue_id
+    where t.place = 2 and t.session_id = p_session and (p_request is null or t.request = p_request)
+    order by t.priority, t.due_at
+    limit 1000;
+end
+$$;
+comment on function pawl._held(bigint, int) is 'the tasks a session holds, in the form a claim returns them';
+
+create or replace function pawl.held(session bigint)
+returns table (run_id uuid, task int, fence int, workflow text, attempt int, claimed_at timestamptz, told text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    perform pawl._session(session);
+    return query
+    select t.run_id, t.task_no, t.fence, q.name, t.attempt, t.claimed_at,
+           case when t.ending is not null and not t.rolling_back then 'cancelled' when t.paused is not null then 'paused' end
+    from pawl.task t
+    join pawl.queue q on q.queue_id = t.queue_id
+    where t.place = 2 and t.session_id = session
+    order by t.run_id, t.task_no
+    limit 10000;
+end
+$$;
+comment on function pawl.held(bigint) is
+'What a session holds, for a worker that has reconnected: it gives back, with a release item in commit, what it does not know.
+Twice: the same list.
+Locks: none.
+Errors: PW005 the session has ended, PW012 older epoch.
+Bound: 10,000 tasks.';

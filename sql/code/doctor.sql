@@ -1,0 +1,151 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What is wrong with the database that the engine stands on, or may be soon: each finding with its cure.
+
+-- A setting that is not as it should be.
+create function pawl._settings_found()
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select v.what, v.level, format('%s is %s: %s', v.what, s.setting, v.meaning), v.cure
+    from (values
+        ('fsync', 'bad', 'off', 'a crash of the machine can destroy the database', 'Set fsync to on in postgresql.conf.'),
+        ('full_page_writes', 'bad', 'off', 'a crash of the machine can destroy the database',
+         'Set full_page_writes to on in postgresql.conf.'),
+        ('synchronous_commit', 'bad', 'off', 'what a worker was told is durable can be lost in a crash',
+         'Set synchronous_commit to on for the roles of workers and producers.'),
+        ('autovacuum', 'bad', 'off', 'dead rows pile up and claims become slow', 'Set autovacuum to on in postgresql.conf.'),
+        ('track_counts', 'bad', 'off', 'autovacuum does not know what to do', 'Set track_counts to on in postgresql.conf.'),
+        ('default_transaction_read_only', 'bad', 'on', 'nothing can be written', 'Set default_transaction_read_only to off.'),
+        ('default_transaction_isolation', 'note', 'repeatable read', 'calls in a transaction of your own are refused',
+         'Begin such transactions with isolation level read committed.'),
+        ('default_transaction_isolation', 'note', 'serializable', 'calls in a transaction of your own are refused',
+         'Begin such transactions with isolation level read committed.')
+    ) v (what, level, bad, meaning, cure)
+    join pg_settings s on s.name = v.what and s.setting = v.bad;
+    return query
+    select s.name, 'note', format('%s is %s ms: a large batch may be cut off, and is sent again in smaller ones', s.name, s.setting),
+           'Set it to 0 or to 30 seconds and more for the role of your workers.'
+    from pg_settings s where s.name = 'statement_timeout' and s.setting::bigint between 1 and 29999;
+    return query
+    select s.name, 'note', format('%s is %s MB: there will be a checkpoint every few seconds under load', s.name, s.setting),
+           'Set max_wal_size to 4 GB or more.'
+    from pg_settings s where s.name = 'max_wal_size' and s.setting::bigint < 1024;
+end
+$$;
+comment on function pawl._settings_found() is 'settings of the server that do harm';
+
+-- Whoever holds an old snapshot keeps dead rows from being removed.
+create function pawl._snapshots_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select 'old snapshot', case when a.xact_start < p_now - interval '1 hour' then 'bad' else 'note' end,
+           format('process %s has had a transaction open since %s: dead rows stay until it ends', a.pid,
+                  to_char(a.xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')),
+           format('End it, or set idle_in_transaction_session_timeout. By force: select pg_terminate_backend(%s)', a.pid)
+    from pg_stat_activity a
+    where a.datname = current_database() and a.backend_xmin is not null and a.xact_start < p_now - interval '10 min'
+    order by a.xact_start
+    limit 5;
+    return query
+    select 'prepared transaction', 'bad', format('transaction "%s" is prepared since %s and holds its locks', left(p.gid, 60),
+               to_char(p.prepared at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')),
+           'Commit it or roll it back: rollback prepared.'
+    from pg_prepared_xacts p
+    where p.database = current_database() and p.prepared < p_now - interval '10 min'
+    order by p.prepared
+    limit 5;
+    return query
+    select 'replication slot', 'note', format('slot "%s" is not in use and keeps WAL, or dead rows, for whoever had it', s.slot_name),
+           'If nobody comes back for it: select pg_drop_replication_slot(its name).'
+    from pg_replication_slots s
+    where not s.active
+    limit 5;
+end
+$$;
+comment on function pawl._snapshots_found(timestamptz) is 'transactions and slots that keep dead rows';
+
+-- Partitions, indexes, dead rows and chores of the engine itself.
+create function pawl._state_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select 'partitions', 'bad', format('there is no partition %s: nothing of that day can be recorded', n.name),
+           'Call pawl.housekeep() as the owner, and see that workers or heartbeats are there to do it from now on.'
+    from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t (name)
+    cross join generate_series(0, 1) d (day)
+    cross join lateral (select pawl._partition_name(t.name, (p_now at time zone 'UTC')::date + d.day)) n (name)
+    where to_regclass('pawl.' || n.name) is null
+    order by n.name
+    limit 5;
+    return query
+    select 'index', 'bad', format('index %s is not valid', c.relname), format('reindex index pawl.%I', c.relname)
+    from pg_index i
+    join pg_class c on c.oid = i.indexrelid
+    where c.relnamespace = 'pawl'::regnamespace and not i.indisvalid
+    order by c.relname
+    limit 5;
+    return query
+    select 'dead rows', 'note', format('table %s has %s dead rows beside %s live ones, and was last vacuumed %s', s.relname, s.n_dead_tup,
+               s.n_live_tup, coalesce(to_char(greatest(s.last_vacuum, s.last_autovacuum) at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'never')),
+           format('Look for old snapshots above; then: vacuum pawl.%I', s.relname)
+    from pg_stat_user_tables s
+    where s.schemaname = 'pawl' and s.n_dead_tup > 100000 and s.n_dead_tup > 5 * s.n_live_tup
+    order by s.n_dead_tup desc
+    limit 5;
+    return query
+    select 'chore ' || c.chore, 'bad', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
+    from pawl.chore c
+    where c.last_error is not null
+    order by c.chore;
+end
+$$;
+comment on function pawl._state_found(timestamptz) is 'what is missing or broken in the engine''s own tables';
+
+create or replace function pawl.doctor()
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_setting pawl.setting := (select s from pawl.setting s where s.only_row);
+    v_workers int := (select count(*) from pawl.worker w where w.ended_at is null and w.lease_until > v_now);
+begin
+    perform pawl._only_unbound('doctor');
+    return query
+    values ('schema', 'ok', format('version %s, epoch %s, owned by %s', v_setting.schema_version, v_setting.epoch,
+               (select pg_get_userbyid(n.nspowner) from pg_namespace n where n.nspname = 'pawl')), null),
+           ('server', 'ok', format('PostgreSQL %s, encoding %s', current_setting('server_version'), current_setting('server_encoding')), null),
+           ('replication', 'ok', case when current_setting('synchronous_standby_names') = ''
+                then 'no synchronous standby: a failover may lose the last commits; if it does, raise the epoch'
+                else 'synchronous standbys: ' || current_setting('synchronous_standby_names') end, null),
+           ('workers', case when v_workers > 0 then 'ok' else 'note' end, format('%s live', v_workers),
+            case when v_workers = 0 then 'Start a worker; nothing is executed until then.' end);
+    return query select f.* from pawl._settings_found() f;
+    return query select f.* from pawl._snapshots_found(v_now) f;
+    return query select f.* from pawl._state_found(v_now) f;
+end
+$$;
+comment on function pawl.doctor() is
+'Looks at the database that the engine stands on: versions, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+Twice: the same, or what has changed since.
+Locks: none.
+Errors: PW007 the role is bound to one tenant.
+Bound: five findings of each kind.';

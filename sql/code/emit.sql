@@ -1,0 +1,315 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Waiting, from the other side: emit an event, signal a run, approve, reject.
+
+-- The emitter''s side of the meeting: waits for others, and fails above read committed if they were faster.
+create function pawl._meet_waits(p_tenant text, p_topic text, p_key text, p_now timestamptz)
+returns text[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_paths text[];
+begin
+    -- guard:emit_update
+    update pawl.topic o
+    set beat = o.beat + 1, touched_at = p_now
+    where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
+    returning o.path_sets into v_paths;
+    if found then
+        return v_paths;
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended(p_tenant || chr(1) || p_topic || chr(1) || p_key, 7));
+    insert into pawl.topic as o (tenant, topic, key, touched_at)
+    values (p_tenant, p_topic, p_key, p_now)
+    on conflict on constraint topic_pkey do update set beat = o.beat + 1, touched_at = excluded.touched_at
+    returning o.path_sets into v_paths;
+    return v_paths;
+end
+$$;
+comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit comes to the meeting point of its topic and key';
+
+-- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on.
+-- settled: how many got it. last: where to go on, null at the end. p_patient: wait for a run that another
+-- transaction holds, instead of passing over it.
+create function pawl._deliver(
+    p_event pawl.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
+    out settled int, out last uuid, out passed_over boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_payload jsonb := p_event.payload::jsonb;
+    v_wait pawl.wait;
+    v_task pawl.task;
+    v_seen int := 0;
+begin
+    settled := 0;
+    passed_over := false;
+    for v_wait in
+        select w.*
+        from (
+            select distinct pawl._digest(s.paths, v_payload) as digest from unnest(p_path_sets) s (paths)
+        ) d
+        cross join lateral (
+            select w.*
+            from pawl.wait w
+            where w.kind = 3 and w.tenant = p_event.tenant and w.topic = p_event.topic and w.key = p_event.key
+              and w.digest = d.digest and w.run_id > p_after
+            order by w.run_id
+            limit p_most
+        ) w
+        where d.digest is not null
+        order by w.run_id, w.task_no, w.seq
+        limit p_most
+    loop
+        v_seen := v_seen + 1;
+        last := v_wait.run_id;
+        if p_patient then
+            select t.* into v_task
+            from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
+            for update;
+        else
+            select t.* into v_task
+            from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
+            for update skip locked;
+            passed_over := passed_over or not found;
+        end if;
+        continue when v_task.run_id is null;
+        -- The wait may have timed out, or taken another event, while this one waited for the row; and a run
+        -- takes an event once, however many of its waits match.
+        -- guard:deliver_recheck
+        continue when not exists (
+            select from pawl.wait w
+            where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name)
+            or exists (
+            select from pawl._steps(array[v_wait.run_id]) s where s.kind = 3 and s.source_id = p_event.event_id);
+        settled := settled + pawl._settle(v_task, v_wait, 1, p_event.payload, null, p_event.event_id, p_now)::int;
+    end loop;
+    if v_seen < p_most then
+        last := null;
+    end if;
+end
+$$;
+comment on function pawl._deliver(pawl.event, text[], int, timestamptz, boolean, uuid) is 'settles waits that an event matches';
+
+create or replace function pawl.emit(topic text, payload json default '{}', key text default '', tenant text default '', id uuid default null)
+returns table (event_id uuid, answer text, woken int)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_tenant text := pawl._tenant(tenant);
+    v_event pawl.event;
+    v_paths text[];
+    v_made int;
+    v_last uuid;
+begin
+    if topic is null or length(topic) not between 1 and 200 then
+        perform pawl._raise('PW003', 'topic must have 1 to 200 characters');
+    end if;
+    if key is null or length(key) > 500 then
+        perform pawl._raise('PW003', 'key must have at most 500 characters');
+    end if;
+    perform pawl._check_payload(payload::text);
+    if id is not null then
+        perform pawl._id_check(id, v_now);
+    end if;
+    perform pawl._need_partitions(v_now);
+    v_event := row(coalesce(id, pawl._event_id(v_now)), v_now, v_tenant, topic, key, payload)::pawl.event;
+    v_paths := pawl._meet_waits(v_tenant, topic, key, v_now);
+    insert into pawl.event select v_event.* on conflict do nothing;
+    get diagnostics v_made = row_count;
+    event_id := v_event.event_id;
+    woken := 0;
+    if v_made = 0 then
+        answer := 'already';
+        return next;
+        return;
+    end if;
+    answer := 'ok';
+    -- A statement of its own, after the meeting: it sees every wait that was opened before.
+    -- guard:emit_looks_later
+    select d.settled, d.last into woken, v_last
+    from pawl._deliver(v_event, v_paths, 1000, v_now, true, '00000000-0000-0000-0000-000000000000') d;
+    if v_last is not null then
+        insert into pawl.delivery (event_id, after, due_at) values (v_event.event_id, v_last, v_now);
+    end if;
+    return next;
+end
+$$;
+comment on function pawl.emit(text, json, text, text, uuid) is
+'Emits an event under a topic and key, in the caller''s transaction. It is stored for the event retention, so that a wait that comes later finds it; waits that match now are settled and their runs go on. One event may wake many runs: up to 1,000 in this call, the rest by housekeeping soon after. Give busy topics a key: emits and waits of one topic and key queue up behind each other.
+Twice: with the same id, already.
+Locks: the row of the topic and key, then the tasks that it wakes, in the order of their ids.
+Errors: PW001 another tenant than the caller''s, PW003 bad argument, PW009 payload over a limit, 22P05 a payload with \u0000; 40001 above read committed.
+Bound: 1,000 waits settled.';
+
+-- The run''s hot row, changed so that it is the caller''s until the end of the transaction.
+create function pawl._reach_run(p_run uuid)
+returns pawl.task
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl.task;
+    v_bound text := pawl._bound_tenant();
+begin
+    -- guard:signal_update
+    update pawl.task t
+    set attached = true
+    where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+    returning t.* into v_task;
+    if not found then
+        if exists (select from pawl._runs(array[p_run]) r where v_bound is null or r.tenant = v_bound) then
+            perform pawl._raise('PW007', format('run %s has ended', p_run));
+        end if;
+        perform pawl._raise('PW001', format('run %s not found', p_run));
+    end if;
+    return v_task;
+end
+$$;
+comment on function pawl._reach_run(uuid) is 'locks a run that has not ended by changing its row';
+
+create function pawl._signal(p_run uuid, p_name text, p_payload json, p_decision boolean)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_task pawl.task;
+    v_wait pawl.wait;
+begin
+    if p_name is null or p_name !~ '^[a-z0-9_.-]{1,100}$' then
+        perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Names have 1 to 100 of a-z, 0-9, _, . and -.');
+    end if;
+    perform pawl._check_payload(p_payload::text);
+    perform pawl._need_partitions(v_now);
+    v_task := pawl._reach_run(p_run);
+    if v_task.ending is not null and not v_task.rolling_back then
+        perform pawl._raise('PW006', format('run %s was cancelled', p_run));
+    end if;
+    loop
+        -- A statement of its own, after the change of the row: it sees a wait that was opened before.
+        select w.* into v_wait
+        from pawl.wait w
+        where w.run_id = p_run and w.kind = case when p_decision then 6 else 4 end and w.topic = p_name
+        order by w.seq
+        limit 1;
+        exit when v_wait.run_id is null;
+        -- A wait goes with its task, which need not be the row that we have. While we waited for that, it may have ended.
+        select t.* into v_task from pawl.task t where t.run_id = p_run and t.task_no = v_wait.task_no for update;
+        -- guard:signal_recheck
+        exit when exists (
+            select from pawl.wait w where w.run_id = p_run and w.task_no = v_wait.task_no and w.name = v_wait.name);
+    end loop;
+    if v_wait.run_id is not null and pawl._settle(v_task, v_wait, 1, p_payload, null, null, v_now) then
+        return 'taken';
+    end if;
+    if (select count(*) from (select from pawl.signal g where g.run_id = p_run limit 1000) n) >= 1000 then
+        perform pawl._raise('PW009', format('run %s has 1000 signals that it has not taken', p_run));
+    end if;
+    insert into pawl.signal (run_id, name, sent_at, sent_by, payload)
+    values (p_run, case when p_decision then 'approval:' else '' end || p_name, v_now, pawl._caller(), p_payload);
+    return 'stored';
+end
+$$;
+comment on function pawl._signal(uuid, text, json, boolean) is 'sends a signal, or a decision on an approval, to one run';
+
+create or replace function pawl.signal(run uuid, name text, payload json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return pawl._signal(run, name, payload, false);
+end
+$$;
+comment on function pawl.signal(uuid, text, json) is
+'Sends a signal to one run, in the caller''s transaction. Answers taken (a wait of the run had it at once) or stored (kept for the run until it asks). Signals of one name are taken in order, each once.
+Twice: two signals; the second is stored for the next wait of that name. After a call whose outcome is not known, look whether the run has it (list_waits, get_run) before it is sent again.
+Locks: the row of the run.
+Errors: PW001 no such run, PW003 bad name, PW006 the run was cancelled, PW007 the run has ended, PW009 over a limit; 40001 above read committed.
+Bound: constant.';
+
+create or replace function pawl.approve(run uuid, name text, by text default null, why text default null, payload json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return pawl._decide(run, name, true, by, why, payload);
+end
+$$;
+comment on function pawl.approve(uuid, text, text, text, json) is
+'Approves what a run waits for under this name. Who (by, else the role that logged in) and why are recorded with the step and in the audit.
+Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
+Locks: the row of the run.
+Errors: as signal.
+Bound: constant.';
+
+create or replace function pawl.reject(run uuid, name text, by text default null, why text default null, payload json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return pawl._decide(run, name, false, by, why, payload);
+end
+$$;
+comment on function pawl.reject(uuid, text, text, text, json) is
+'Rejects what a run waits for under this name; otherwise as approve. The run goes on and sees approved = false.
+Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
+Locks: the row of the run.
+Errors: as signal.
+Bound: constant.';
+
+create function pawl._decide(p_run uuid, p_name text, p_approved boolean, p_by text, p_why text, p_payload json)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_detail json := json_build_object('approved', p_approved, 'by', coalesce(p_by, pawl._caller()), 'why', p_why,
+        'payload', p_payload);
+    v_answer text;
+begin
+    v_answer := pawl._signal(p_run, p_name, v_detail, true);
+    perform pawl._audit(p_run, 0, (select t.kept from pawl.task t where t.run_id = p_run and t.task_no = 0), v_now,
+        case when p_approved then 'approved' else 'rejected' end, json_build_object('name', p_name, 'why', p_why),
+        coalesce(p_by, pawl._caller()));
+    return v_answer;
+end
+$$;
+comment on function pawl._decide(uuid, text, boolean, text, text, json) is 'sends a decision and audits it';

@@ -1,0 +1,573 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Definitions of flows: create, add a step, freeze, delete, read.
+
+create or replace function pawl.create_flow(
+    name text, runtime text default null, priority int default 100, max_attempts int default 5,
+    base interval default '1 s', factor double precision default 2, cap interval default '10 min',
+    jitter double precision default 0.2, run_timeout interval default null, step_timeout interval default null,
+    description text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_answer text := pawl.create_workflow(name, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
+        step_timeout, false, description);
+begin
+    if v_answer = 'created' then
+        update pawl.workflow w set flow = true where w.name = create_flow.name;
+    elsif not exists (select from pawl.workflow w where w.name = create_flow.name and w.flow) then
+        perform pawl._raise('PW003', format('workflow "%s" is not a flow', name), 'Use a new name.');
+    end if;
+    return v_answer;
+end
+$$;
+comment on function pawl.create_flow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, text) is
+'Creates a flow: a workflow whose steps are declared with add_step. The options are defaults for its steps. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow).
+Twice: exists or differs; never changes anything.
+Locks: an advisory lock on the name.
+Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW008 isolation level.
+Bound: constant.';
+
+-- The flow, locked, so that its definition is changed by one at a time and not while it is frozen.
+create function pawl._flow(p_name text)
+returns pawl.workflow
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_flow pawl.workflow;
+begin
+    select w.* into v_flow from pawl.workflow w where w.name = p_name and w.flow for update;
+    if not found then
+        perform pawl._raise('PW002', format('unknown flow "%s"', p_name), 'Create it first: select pawl.create_flow(name).');
+    end if;
+    return v_flow;
+end
+$$;
+comment on function pawl._flow(text) is 'the row of a flow, locked, or an error';
+
+-- The options of a step as a row: refuses what is unknown, malformed or out of range.
+create function pawl._step_options(p_flow pawl.workflow, p_step text, p_deps text[], p_options json)
+returns pawl.flow_step
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_step pawl.flow_step;
+    v_unknown text;
+    v_problem text;
+begin
+    if json_typeof(p_options) is distinct from 'object' then
+        perform pawl._raise('PW003', 'options must be a JSON object');
+    end if;
+    select string_agg(k, ', ') into v_unknown
+    from json_object_keys(p_options) k
+    where k not in ('map', 'condition', 'unmet', 'workflow', 'delay', 'undo', 'timeout', 'priority', 'max_attempts', 'base',
+                    'factor', 'cap', 'jitter');
+    if v_unknown is not null then
+        perform pawl._raise('PW003', format('unknown option "%s" of step "%s"', v_unknown, p_step));
+    end if;
+    v_step.options := p_options;
+    v_step.priority := (p_options ->> 'priority')::smallint;
+    v_step.max_attempts := (p_options ->> 'max_attempts')::int;
+    v_step.base := (p_options ->> 'base')::interval;
+    v_step.factor := (p_options ->> 'factor')::double precision;
+    v_step.cap := (p_options ->> 'cap')::interval;
+    v_step.jitter := (p_options ->> 'jitter')::double precision;
+    v_step.delay := (p_options ->> 'delay')::interval;
+    v_step.condition := p_options -> 'condition';
+    v_step.unmet := coalesce(p_options ->> 'unmet', 'skip');
+    perform pawl._check_limits(coalesce(v_step.priority, 0), null, (p_options ->> 'timeout')::interval);
+    perform pawl._check_policy(coalesce(v_step.max_attempts, p_flow.max_attempts), coalesce(v_step.base, p_flow.base),
+        coalesce(v_step.factor, p_flow.factor), coalesce(v_step.cap, p_flow.cap), coalesce(v_step.jitter, p_flow.jitter));
+    if v_step.delay < interval '0' or v_step.delay > interval '10 years' then
+        perform pawl._raise('PW003', 'delay must be between 0 and ten years');
+    end if;
+    v_problem := pawl._match_problem(v_step.condition);
+    if v_problem is not null then
+        perform pawl._raise('PW003', format('condition of step "%s": %s', p_step, replace(v_problem, 'match', 'condition')));
+    end if;
+    if v_step.unmet not in ('skip', 'skip_all', 'fail') then
+        perform pawl._raise('PW003', format('unmet must be skip, skip_all or fail, not "%s"', v_step.unmet));
+    end if;
+    if p_options -> 'undo' is not null and coalesce(p_options ->> 'undo', '') !~ '^[a-z0-9_.-]{1,100}$' then
+        perform pawl._raise('PW003', 'undo must be the name of an undo handler');
+    end if;
+    if p_options ->> 'undo' is not null then
+        v_step.undo := json_build_object('handler', p_options ->> 'undo');
+    end if;
+    if p_options ->> 'workflow' is not null then
+        select w.workflow_id into v_step.child_workflow_id from pawl.workflow w where w.name = p_options ->> 'workflow';
+        if not found then
+            perform pawl._raise('PW002', format('unknown workflow "%s"', p_options ->> 'workflow'),
+                'Create it first: select pawl.create_workflow(name).');
+        end if;
+    end if;
+    if p_options ->> 'map' = 'run' then
+        v_step.map_from := 0;
+    elsif p_options ->> 'map' is not null then
+        select s.step_no into v_step.map_from
+        from pawl.flow_step s
+        where s.workflow_id = p_flow.workflow_id and s.name = p_options ->> 'map' and s.name = any (p_deps);
+        if not found then
+            perform pawl._raise('PW003', format('map of step "%s" must be run or one of its dependencies, not "%s"', p_step,
+                p_options ->> 'map'));
+        end if;
+    end if;
+    return v_step;
+end
+$$;
+comment on function pawl._step_options(pawl.workflow, text, text[], json) is 'the options of a step of a flow, checked';
+
+create or replace function pawl.add_step(flow text, step text, deps text[] default '{}', options json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+-- Flows are defined in one go, before anybody has counted their steps.
+set enable_seqscan to off
+set enable_bitmapscan to off
+set enable_hashjoin to off
+set enable_mergejoin to off
+as $$
+declare
+    v_flow pawl.workflow;
+    v_old pawl.flow_step;
+    v_step pawl.flow_step;
+    v_dep text;
+begin
+    perform pawl._only_read_committed('add_step');
+    v_flow := pawl._flow(flow);
+    if step is null or step !~ '^[a-z0-9_.-]{1,100}$' then
+        perform pawl._raise('PW003', format('bad step name "%s"', step), 'Names are of a-z, 0-9, _, . and -, at most 100 characters.');
+    end if;
+    if step = 'run' then
+        perform pawl._raise('PW003', 'a step cannot be named "run", which stands for the run itself');
+    end if;
+    deps := coalesce(deps, '{}');
+    if step = any (deps) then
+        perform pawl._raise('PW003', format('step "%s" depends on itself', step), 'A flow has no cycles.');
+    end if;
+    if cardinality(deps) > (select count(distinct d) from unnest(deps) d) then
+        perform pawl._raise('PW003', format('a dependency of step "%s" is named twice', step));
+    end if;
+    select d into v_dep
+    from unnest(deps) d
+    where d = 'run' or not exists (select from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = d offset 0);
+    if found then
+        perform pawl._raise('PW003', format('step "%s" depends on unknown step "%s"', step, v_dep),
+            'Add the steps that it depends on first.');
+    end if;
+    v_step := pawl._step_options(v_flow, step, deps, options);
+    v_step.deps := array(
+        select s.step_no from unnest(deps) with ordinality d (name, n)
+        cross join lateral (
+            select f.step_no from pawl.flow_step f where f.workflow_id = v_flow.workflow_id and f.name = d.name offset 0) s
+        order by d.n);
+    select s.* into v_old from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = step;
+    if found and v_old.options::jsonb = options::jsonb and v_old.deps = v_step.deps then
+        return 'exists';
+    elsif v_flow.frozen then
+        -- guard:flow_frozen
+        perform pawl._raise('PW003', format('flow "%s" has been triggered, so its steps do not change', flow), 'Use a new name.');
+    elsif v_old.name is not null then
+        return 'differs';
+    end if;
+    v_step.workflow_id := v_flow.workflow_id;
+    v_step.name := step;
+    v_step.step_no := 1 + coalesce((select max(s.step_no) from pawl.flow_step s where s.workflow_id = v_flow.workflow_id), 0);
+    if v_step.step_no > 2000 then
+        perform pawl._raise('PW009', format('flow "%s" has 2000 steps, which is the limit', flow), 'Let a step run another flow.');
+    end if;
+    v_step.spreads := v_step.condition is not null and v_step.unmet = 'skip_all' or exists (
+        select from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no = any (v_step.deps) and s.spreads);
+    v_step.plain := not v_step.spreads and v_step.map_from is null and v_step.condition is null
+        and v_step.child_workflow_id is null and v_step.delay is null and not exists (
+            select from pawl.flow_step s
+            where s.workflow_id = v_flow.workflow_id and s.step_no = any (v_step.deps) and s.map_from is not null);
+    if v_step.child_workflow_id is null then
+        insert into pawl.queue (name, workflow_id, step_timeout)
+        values (flow || '/' || step, v_flow.workflow_id, coalesce((options ->> 'timeout')::interval, v_flow.step_timeout))
+        returning queue_id into v_step.queue_id;
+        perform nextval('pawl.queue_version');
+    end if;
+    insert into pawl.flow_step select v_step.*;
+    insert into pawl.flow_edge (workflow_id, step_no, dependent_no)
+    select v_flow.workflow_id, d, v_step.step_no from unnest(v_step.deps) d;
+    return 'created';
+end
+$$;
+comment on function pawl.add_step(text, text, text[], json) is
+'Adds a step to a flow. deps names steps that were added before; their outputs are part of its input, {"run": input of the run, "DEP": output of that step, ...}. Options, all of them optional: map (run, or a dependency: one task for each element of that array, whose input is {"run", "item", "index"}), condition (an object of at most four JSON pointers into the input and scalars, such as {"/run/kind": "web"}), unmet (skip, skip_all to skip its dependents as well, fail), workflow (the step is a child run of this workflow), undo (an undo handler for the rollback), delay, timeout, priority, and the retry policy max_attempts, base, factor, cap, jitter. Answers created, exists, or differs (the step exists with other options, which stay).
+Twice: exists.
+Locks: the row of the flow.
+Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
+Bound: constant, and the number of dependencies.';
+
+-- A run of nothing is a mistake. (As a child, it ends at once.)
+create function pawl._check_flow(p_workflow int)
+returns void
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if not exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
+        perform pawl._raise('PW003', format('flow "%s" has no steps', (select w.name from pawl.workflow w where w.workflow_id = p_workflow)),
+            'Add them: select pawl.add_step(flow, step).');
+    end if;
+end
+$$;
+comment on function pawl._check_flow(int) is 'refuses to trigger a flow without steps';
+
+-- The first trigger: from now on the steps do not change. Writes the end of the run as step 0.
+create function pawl._freeze_flow(p_workflow int)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_flow pawl.workflow;
+begin
+    select w.* into v_flow from pawl.workflow w where w.workflow_id = p_workflow for update;
+    if v_flow.frozen then
+        return;
+    end if;
+    insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, options)
+    values (p_workflow, 0, 'run', array(
+        select s.step_no from pawl.flow_step s
+        where s.workflow_id = p_workflow
+          and not exists (select from pawl.flow_edge e where e.workflow_id = p_workflow and e.step_no = s.step_no)
+        order by s.step_no), false, '{}');
+    insert into pawl.flow_edge (workflow_id, step_no, dependent_no)
+    select p_workflow, d, 0
+    from pawl.flow_step s cross join lateral unnest(s.deps) d
+    where s.workflow_id = p_workflow and s.step_no = 0;
+    update pawl.workflow w set frozen = true where w.workflow_id = p_workflow;
+end
+$$;
+comment on function pawl._freeze_flow(int) is 'freezes a flow at its first trigger';
+
+-- Whether live workers handle the steps that a run of the flow starts with.
+create function pawl._flow_handled(p_workflow int, p_now timestamptz)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return not exists (
+        select from pawl.flow_step s
+        where s.workflow_id = p_workflow and s.deps = '{}' and s.queue_id is not null
+          and not exists (
+              select from pawl.worker k
+              where k.ended_at is null and k.lease_until > p_now and s.queue_id = any (k.queue_ids)));
+end
+$$;
+comment on function pawl._flow_handled(int, timestamptz) is 'whether the first steps of a flow have live workers';
+
+create or replace function pawl.delete_flow(name text)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_flow pawl.workflow;
+begin
+    perform pawl._only_read_committed('delete_flow');
+    perform pawl._only_unbound('delete_flow');
+    select w.* into v_flow from pawl.workflow w where w.name = delete_flow.name and w.flow for update;
+    if not found then
+        return 'not_found';
+    end if;
+    if v_flow.frozen or exists (select from pawl.flow_step s where s.child_workflow_id = v_flow.workflow_id) then
+        return 'refused';
+    end if;
+    delete from pawl.flow_edge e where e.workflow_id = v_flow.workflow_id;
+    delete from pawl.flow_step s where s.workflow_id = v_flow.workflow_id;
+    delete from pawl.queue q where q.workflow_id = v_flow.workflow_id;
+    delete from pawl.workflow w where w.workflow_id = v_flow.workflow_id;
+    perform nextval('pawl.queue_version');
+    insert into pawl.act (at, what, who, detail)
+    values (pawl.now(), 'delete_flow', pawl._caller(), json_build_object('flow', name));
+    return 'ok';
+end
+$$;
+comment on function pawl.delete_flow(text) is
+'Deletes a flow that was never triggered. Answers ok, refused (it was triggered, or a step of another flow runs it as a child), not_found.
+Twice: not_found.
+Locks: the row of the flow.
+Errors: PW007 the role is bound to one tenant, PW008 isolation level.
+Bound: the steps of the flow.';
+
+create or replace function pawl.list_steps(flow text)
+returns table (step text, deps text[], handler text, child text, options json, leaf boolean, frozen boolean)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if not exists (select from pawl.workflow w where w.name = list_steps.flow and w.flow) then
+        perform pawl._raise('PW002', format('unknown flow "%s"', flow));
+    end if;
+    return query
+    select s.name, pawl._dep_names(s),
+           q.name, c.name, s.options,
+           not exists (select from pawl.flow_edge e where e.workflow_id = s.workflow_id and e.step_no = s.step_no and e.dependent_no > 0),
+           w.frozen
+    from pawl.workflow w
+    join pawl.flow_step s on s.workflow_id = w.workflow_id
+    left join pawl.queue q on q.queue_id = s.queue_id
+    left join pawl.workflow c on c.workflow_id = s.child_workflow_id
+    where w.name = list_steps.flow and s.step_no > 0
+    order by s.step_no;
+end
+$$;
+comment on function pawl.list_steps(text) is
+'The steps of a flow in the order they were added, with what they depend on, who handles them, and their options.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: PW002 unknown flow.
+Bound: 2,000 rows.';
+
+-- The steps of a definition, each behind what it depends on and otherwise as they stand there; raises when there is a
+-- cycle. Goes down from each step to what it depends on, once: 2,000 steps in the worst order are no more work than in the best.
+create function pawl._order_steps(p_steps json)
+returns table (n int, step text, deps text[], options json)
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_count int := json_array_length(p_steps);
+    -- For all steps behind each other what they depend on, by number, and where that of each step begins. What no step is
+    -- named after is left out; add_step refuses it.
+    v_edges int[];
+    v_first int[];
+    v_next int[];
+    -- 0 not seen, 1 on the way down, 2 done.
+    v_state int[] := array_fill(0, array[v_count]);
+    v_way int[] := array[]::int[];
+    v_depth int;
+    v_at int;
+    v_dep int;
+    v_order int[] := array[]::int[];
+begin
+    with it as materialized (
+        select s.value, s.n::int as n, s.value ->> 'step' as name from json_array_elements(p_steps) with ordinality s (value, n)
+    ), edge as materialized (
+        select i.n, k.n as dep_n, d.m
+        from it i
+        cross join lateral json_array_elements_text(coalesce(i.value -> 'deps', '[]')) with ordinality d (name, m)
+        join it k on k.name = d.name
+    )
+    select (select array_agg(e.dep_n order by e.n, e.m) from edge e),
+           array_agg(1 + b.before order by b.n)
+    into v_edges, v_first
+    from (
+        select i.n, coalesce(sum(c.count) over (order by i.n rows between unbounded preceding and 1 preceding), 0)::int as before
+        from (select generate_series(1, v_count + 1) as n) i
+        left join (select e.n, count(*) from edge e group by e.n) c on c.n = i.n
+    ) b;
+    v_next := v_first;
+    for v_root in 1..v_count loop
+        v_depth := (v_state[v_root] = 0)::int;
+        v_way[1] := v_root;
+        while v_depth > 0 loop
+            v_at := v_way[v_depth];
+            v_state[v_at] := 1;
+            if v_next[v_at] = v_first[v_at + 1] then
+                v_state[v_at] := 2;
+                v_order := v_order || v_at;
+                v_depth := v_depth - 1;
+                continue;
+            end if;
+            v_dep := v_edges[v_next[v_at]];
+            v_next[v_at] := v_next[v_at] + 1;
+            if v_state[v_dep] = 1 then
+                perform pawl._raise('PW003', format('the steps %s depend on each other in a circle', (
+                    select string_agg(p_steps -> w.at - 1 ->> 'step', ', ' order by w.n)
+                    from unnest(v_way[:v_depth]) with ordinality w (at, n)
+                    where w.n >= array_position(v_way, v_dep))), 'A flow has no cycles.');
+            elsif v_state[v_dep] = 0 then
+                v_depth := v_depth + 1;
+                v_way[v_depth] := v_dep;
+            end if;
+        end loop;
+    end loop;
+    return query
+    select o.n::int, i.value ->> 'step', array(select d from json_array_elements_text(coalesce(i.value -> 'deps', '[]')) d),
+           (select coalesce(json_object_agg(x.key, x.value), '{}') from json_each(i.value) x where x.key not in ('step', 'deps'))
+    from unnest(v_order) with ordinality o (at, n)
+    join json_array_elements(p_steps) with ordinality i (value, n) on i.n = o.at
+    order by o.n;
+end
+$$;
+comment on function pawl._order_steps(json) is 'the steps of a flow, each behind what it depends on';
+
+-- What the text of a flow must be like.
+create function pawl._check_definition(p_definition json)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_unknown text;
+begin
+    if json_typeof(p_definition) is distinct from 'object' or coalesce(json_typeof(p_definition -> 'flow'), '') <> 'string'
+       or coalesce(json_typeof(p_definition -> 'steps'), '') <> 'array' then
+        perform pawl._raise('PW003', 'a flow is an object with "flow", its name, and "steps", a list',
+            'For example {"flow": "web.v1", "steps": [{"step": "fetch"}, {"step": "report", "deps": ["fetch"]}]}');
+    end if;
+    select string_agg(k, ', ') into v_unknown
+    from json_object_keys(p_definition) k
+    where k not in ('flow', 'steps', 'runtime', 'priority', 'max_attempts', 'base', 'factor', 'cap', 'jitter', 'run_timeout',
+                    'step_timeout', 'description');
+    if v_unknown is not null then
+        perform pawl._raise('PW003', format('unknown option "%s" of a flow', v_unknown));
+    end if;
+    if exists (
+        select from json_array_elements(p_definition -> 'steps') s
+        where json_typeof(s) <> 'object' or coalesce(json_typeof(s -> 'step'), '') <> 'string'
+           or coalesce(json_typeof(s -> 'deps'), 'array') <> 'array') then
+        perform pawl._raise('PW003', 'each of the steps is an object with "step", its name, and perhaps "deps", a list of names');
+    end if;
+    if json_array_length(p_definition -> 'steps') > 2000 then
+        perform pawl._raise('PW009', format('%s steps, the limit is 2000', json_array_length(p_definition -> 'steps')));
+    end if;
+    if (select count(distinct s ->> 'step') from json_array_elements(p_definition -> 'steps') s) < json_array_length(p_definition -> 'steps') then
+        perform pawl._raise('PW003', 'two steps have the same name');
+    end if;
+end
+$$;
+comment on function pawl._check_definition(json) is 'refuses a definition of a flow that has not the right form';
+
+-- Makes a flow what its definition says. p_flow is a row of nulls for a new one.
+create function pawl._change_flow(p_flow pawl.workflow, p_definition json, p_options json, p_altered boolean, p_steps boolean)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_name text := p_definition ->> 'flow';
+begin
+    if p_flow.workflow_id is null then
+        perform pawl.create_flow(v_name);
+    end if;
+    if (p_altered or p_flow.workflow_id is null) and p_options::text <> '{}' then
+        perform pawl.alter_workflow(v_name, p_options);
+    end if;
+    if p_steps then
+        -- Not triggered yet, so nothing depends on the numbers of the steps.
+        delete from pawl.flow_edge e where e.workflow_id = p_flow.workflow_id;
+        delete from pawl.flow_step s where s.workflow_id = p_flow.workflow_id;
+        delete from pawl.queue q where q.workflow_id = p_flow.workflow_id and q.queue_id <> p_flow.queue_id;
+        perform pawl.add_step(v_name, d.step, d.deps, d.options)
+        from (select o.* from pawl._order_steps(p_definition -> 'steps') o order by o.n offset 0) d;
+    end if;
+end
+$$;
+comment on function pawl._change_flow(pawl.workflow, json, json, boolean, boolean) is 'brings a flow to its definition';
+
+create or replace function pawl.apply_flow(definition json, only_check boolean default false)
+returns table (change text, step text, was json, becomes json)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_name text;
+    v_flow pawl.workflow;
+    v_options json;
+    v_changes int := 0;
+    v_steps int := 0;
+begin
+    perform pawl._only_read_committed('apply_flow');
+    perform pawl._only_unbound('apply_flow');
+    perform pawl._check_definition(definition);
+    v_name := definition ->> 'flow';
+    v_options := (select coalesce(json_object_agg(o.key, o.value), '{}') from json_each(definition) o where o.key not in ('flow', 'steps'));
+    perform pg_advisory_xact_lock(hashtextextended('pawl.workflow.' || v_name, 0));
+    select w.* into v_flow from pawl.workflow w where w.name = v_name for update;
+    if found and not v_flow.flow then
+        perform pawl._raise('PW003', format('workflow "%s" is not a flow', v_name), 'Use a new name.');
+    end if;
+    for change, step, was, becomes in
+        select case when o.step_no is null then 'add' when d.step is null then 'remove' else 'change' end, coalesce(o.name, d.step),
+               case when o.step_no is not null then json_build_object('deps', to_json(pawl._dep_names(o)), 'options', o.options) end,
+               case when d.step is not null then json_build_object('deps', to_json(d.deps), 'options', d.options) end
+        from (select s.* from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no > 0) o
+        full join pawl._order_steps(definition -> 'steps') d on d.step = o.name
+        where o.step_no is null or d.step is null or o.options::jsonb <> d.options::jsonb or pawl._dep_names(o) <> d.deps
+        order by coalesce(d.n, 0), o.step_no
+    loop
+        v_steps := v_steps + 1;
+        return next;
+    end loop;
+    step := null;
+    for change, was, becomes in
+        select 'option', json_build_object(k.key, to_jsonb(v_flow) -> k.key), json_build_object(k.key, k.value)
+        from json_each(v_options) k
+        where v_flow.workflow_id is not null and (to_jsonb(v_flow) ->> k.key) is distinct from
+              (to_jsonb(json_populate_record(v_flow, v_options)) ->> k.key)
+        order by k.key
+    loop
+        v_changes := v_changes + 1;
+        return next;
+    end loop;
+    if v_flow.frozen and v_steps > 0 and only_check then
+        return;
+    end if;
+    if v_flow.frozen and v_steps > 0 then
+        perform pawl._raise('PW003', format('flow "%s" has been triggered, so its steps do not change', v_name), 'Use a new name.');
+    end if;
+    begin
+        perform pawl._change_flow(v_flow, definition, v_options, v_changes > 0, v_steps > 0);
+        if only_check then
+            -- Undoes it. What a real call refuses was refused before.
+            raise exception 'checked';
+        end if;
+    exception
+        when raise_exception then
+            if not only_check or sqlerrm <> 'checked' then
+                raise;
+            end if;
+    end;
+end
+$$;
+comment on function pawl.apply_flow(json, boolean) is
+'Brings a flow to what a definition says, in one transaction: {"flow": NAME, options of create_flow..., "steps": [{"step": NAME, "deps": [NAME, ...], options of add_step...}, ...]}, in any order. The answer has a row for each change: add, change, remove of a step, option of the flow; none when all is as it should be. With only_check nothing is changed, but a bad definition is refused all the same. A flow that was triggered keeps its steps; a definition that changes them is refused, or with only_check only answered with the changes.
+Twice: no rows, and nothing changes.
+Locks: an advisory lock on the name, the row of the flow.
+Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
+Bound: 2,000 steps.';
+
+create function pawl._dep_names(p_step pawl.flow_step)
+returns text[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return array(
+        select d.name from unnest(p_step.deps) with ordinality u (no, n)
+        join pawl.flow_step d on d.workflow_id = p_step.workflow_id and d.step_no = u.no order by u.n);
+end
+$$;
+comment on function pawl._dep_names(pawl.flow_step) is 'the names of what a step depends on';

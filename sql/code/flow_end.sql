@@ -1,0 +1,340 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How a run of a flow ends: with its last step, by a failure, or by a cancel; and what a worker says that lets go of
+-- one of its tasks.
+
+-- Locks task 0 of a run of a flow, and, because its end may end them, the flows it is a step of. Waits for nobody:
+-- false if another transaction has one of them.
+create function pawl._lock_flow(p_run uuid)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl.task;
+    v_id uuid := p_run;
+    v_no int := 0;
+begin
+    loop
+        -- guard:flow_lock
+        select t.* into v_task from pawl.task t where t.run_id = v_id and t.task_no = v_no for update skip locked;
+        if not found then
+            -- A parent may have ended; the run itself has not, or there would be no task.
+            return v_id <> p_run and not exists (select from pawl.task t where t.run_id = v_id and t.task_no = v_no);
+        end if;
+        exit when v_task.place <> 4 or v_task.parent_id is null or v_task.parent_step is null;
+        v_id := v_task.parent_id;
+        v_no := case when strpos(v_task.parent_step, '#') > 0 then coalesce(v_task.parent_task, 0) else 0 end;
+    end loop;
+    return true;
+end
+$$;
+comment on function pawl._lock_flow(uuid) is 'locks a run of a flow and the flows above it, unless somebody else has one';
+
+-- Locks every task of a run of a flow. False: somebody else has one.
+create function pawl._lock_tasks(p_run uuid)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_count bigint;
+begin
+    select count(*) into v_count
+    from (select from pawl.task t where t.run_id = p_run and t.task_no > 0 order by t.task_no for update skip locked) l;
+    return v_count = (select count(*) from pawl.task t where t.run_id = p_run and t.task_no > 0);
+end
+$$;
+comment on function pawl._lock_tasks(uuid) is 'locks the tasks of a run of a flow, unless somebody else has one';
+
+-- Runs of flows with nothing left to do. Their task 0 is locked.
+create function pawl._end_flows(p_runs uuid[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_task pawl.task;
+    v_ended uuid[];
+    v_ids uuid[];
+    v_outputs json[];
+    v_error json;
+begin
+    select array_agg(d.run_id), array_agg(d.outputs) into v_ids, v_outputs
+    from pawl._dep_outputs(p_runs, array(select 0 from unnest(p_runs))) d;
+    with gone as (
+        delete from pawl.task t
+        using unnest(v_ids, v_outputs) e (run_id, output)
+        cross join lateral (select h.ctid from pawl.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
+        where t.ctid = h.ctid
+          -- As for a plain commit, and no map among the last steps, of which too much may have been gathered.
+          and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
+          and t.triggered_at > p_now - interval '1 day'
+          and not exists (
+              select from pawl.queue q
+              join pawl.flow_edge l on l.workflow_id = q.workflow_id and l.dependent_no = 0
+              join pawl.flow_step s on s.workflow_id = l.workflow_id and s.step_no = l.step_no
+              where q.queue_id = t.queue_id and s.map_from is not null)
+        returning t.*, e.output
+    ), ended as (
+        insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
+                              rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
+        select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, 1, g.triggered_at,
+               o.started_at, p_now, false, g.input_apart,
+               g.tenant, g.limit_key, g.key, g.input, g.metadata, g.output
+        from gone g
+        left join pawl._outputs(p_runs, array[1000000]) o on o.run_id = g.run_id
+        returning run_id
+    )
+    select array_agg(e.run_id) into v_ended from ended e;
+    for v_task in
+        select t.* from pawl.task t
+        where t.run_id = any (p_runs) and t.task_no = 0 and t.run_id <> all (coalesce(v_ended, '{}'))
+    loop
+        v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
+        if v_error is not null then
+            perform pawl._begin_ending(v_task, 2, v_error, true, null, p_now);
+        else
+            v_task.attempt := 1;
+            perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
+        end if;
+    end loop;
+end
+$$;
+comment on function pawl._end_flows(uuid[], timestamptz) is 'ends runs of flows that are done';
+
+-- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
+-- leaves a record, because nobody knows what it did.
+create function pawl._drop_tasks(p_run pawl.task, p_held boolean, p_now timestamptz, p_only int default null)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_gone record;
+begin
+    for v_gone in
+        with gone as (
+            delete from pawl.task t
+            where t.ctid = any (array(
+                select d.ctid from pawl.task d
+                where d.run_id = p_run.run_id and d.task_no > 0 and (p_only is null or d.task_no = p_only)
+                  and (p_held or d.place <> 2)
+                for update skip locked))
+            returning t.task_no, t.attempt, t.fence, t.started_at
+        )
+        select g.*, s.name, s.undo
+        from gone g
+        join pawl.queue q on q.queue_id = p_run.queue_id
+        join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
+    loop
+        if v_gone.undo is not null and v_gone.attempt > 0 then
+            perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.attempt,
+                v_gone.fence, v_gone.started_at, p_now);
+        end if;
+    end loop;
+end
+$$;
+comment on function pawl._drop_tasks(pawl.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
+
+-- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
+-- task is held, at the latest after a grace. Task 0 is locked.
+create function pawl._begin_ending(
+    p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_by text, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_ending json := json_build_object('status', p_status, 'error', p_error, 'at', p_now, 'by', p_by,
+        'why', p_error ->> 'message', 'rollback', p_rollback);
+begin
+    if p_run.ending is not null then
+        return;
+    end if;
+    update pawl.task t set ending = v_ending where t.run_id = p_run.run_id and t.task_no = 0;
+    p_run.ending := v_ending;
+    -- A holder that cannot be marked now, because its commit is under way, is told by that commit.
+    update pawl.task t set ending = v_ending
+    where t.ctid = any (array(
+        select d.ctid from pawl.task d
+        where d.run_id = p_run.run_id and d.task_no > 0 and d.place = 2
+        for update skip locked));
+    perform pawl._start_grace(p_run, p_now);
+    perform pawl._cancel_children(p_run, p_now);
+    perform pawl._let_end(p_run, p_now);
+end
+$$;
+comment on function pawl._begin_ending(pawl.task, int, json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
+
+-- Ends a run that is to end, or starts its rollback, if nobody holds a task of it any more.
+create function pawl._let_end(p_run pawl.task, p_now timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._drop_tasks(p_run, false, p_now);
+    if exists (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0) then
+        return 'ok';
+    end if;
+    return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
+        (p_run.ending ->> 'rollback')::boolean, p_now);
+end
+$$;
+comment on function pawl._let_end(pawl.task, timestamptz) is 'ends a run of a flow once no task of it is held';
+
+-- The grace is over, or a time limit is: takes every task away and ends the run. busy: somebody has one locked.
+create function pawl._force_end(p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if not pawl._lock_flow(p_run.run_id) or not pawl._lock_tasks(p_run.run_id) then
+        return 'busy';
+    end if;
+    perform pawl._cancel_children(p_run, p_now);
+    perform pawl._drop_tasks(p_run, true, p_now);
+    return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
+end
+$$;
+comment on function pawl._force_end(pawl.task, int, json, boolean, timestamptz) is 'ends a run of a flow whoever holds a task of it';
+
+-- A task came to something: the record, and what follows for the run. Both rows are locked.
+create function pawl._finish_task(
+    p_run pawl.task, p_task int, p_state int, p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
+    p_fence int default 0, p_started timestamptz default null, p_source uuid default null)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_step pawl.flow_step := pawl._flow_step(p_run, p_task / 1000000);
+begin
+    delete from pawl.task t where t.run_id = p_run.run_id and t.task_no = p_task;
+    perform pawl._record_task(p_run, p_task, v_step.name, p_state, p_output, p_error, v_step.undo, p_attempt, p_fence, p_started,
+        p_now, p_source);
+    if p_run.ending is not null then
+        perform pawl._let_end(p_run, p_now);
+    elsif p_state = 2 then
+        perform pawl._begin_ending(p_run, 2, json_build_object('code', 'step_failed', 'message',
+                format('step %s failed: %s', pawl._task_name(v_step.name, p_task), pawl._error_text(p_error)),
+                'step', pawl._task_name(v_step.name, p_task), 'error', p_error), true, null, p_now);
+    else
+        perform pawl._advance(array[p_run.run_id], array[p_task], p_now);
+    end if;
+end
+$$;
+comment on function pawl._finish_task(pawl.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records what a task of a flow came to and lets the run go on';
+
+-- What an error says, for a sentence.
+create function pawl._error_text(p_error json)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return left(coalesce(case when json_typeof(p_error) = 'object'
+                              then coalesce(p_error ->> 'message', p_error ->> 'code') end, p_error::text, 'no reason given'), 200);
+end
+$$;
+comment on function pawl._error_text(json) is 'what an error says, in short';
+
+-- An item that ends or interrupts the claim of a flow's task.
+create function pawl._commit_task(
+    p_run pawl.task, p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json,
+    out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_error json;
+    v_failure record;
+begin
+    answer := 'ok';
+    if p_run.ending ->> 'status' = '3' or p_run.ending is not null and p_kind not in ('complete', 'fail') then
+        -- Cancelled, or to end anyway and nothing to record: the task goes.
+        if p_run.ending ->> 'status' = '3' then
+            answer := 'cancelled';
+            reason := p_run.ending ->> 'why';
+        end if;
+        perform pawl._drop_tasks(p_run, true, p_now, p_task.task_no);
+        perform pawl._let_end(p_run, p_now);
+        return;
+    end if;
+    if p_kind = 'complete' then
+        if json_array_length(p_option -> 'unused') > 0 then
+            perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'unused_records', p_option -> 'unused');
+        end if;
+        perform pawl._finish_task(p_run, p_task.task_no, 1, coalesce(p_payload, 'null')::json, null, p_now, p_task.attempt,
+            p_task.fence, p_task.started_at);
+        return;
+    end if;
+    if p_kind <> 'fail' then
+        select c.answer, c.reason, c.value into answer, reason, value
+        from pawl._commit_close(p_task, p_now, p_kind, p_name, p_payload, p_option) c;
+        return;
+    end if;
+    v_error := coalesce(p_payload, '{}')::json;
+    if not coalesce((p_option ->> 'final')::boolean, false) and p_run.ending is null then
+        select f.* into v_failure from pawl._count_failure(p_task, '', v_error, p_option, p_now) f;
+        if not v_failure.final then
+            perform pawl._let_go(p_task, p_now, v_failure.due, 'retry');
+            value := json_build_object('final', false, 'failures', v_failure.n, 'delay_ms',
+                (1000 * date_part('epoch', v_failure.due - p_now))::bigint);
+            return;
+        end if;
+    end if;
+    perform pawl._finish_task(p_run, p_task.task_no, 2, null, v_error, p_now, p_task.attempt, p_task.fence, p_task.started_at);
+    value := json_build_object('final', true);
+end
+$$;
+comment on function pawl._commit_task(pawl.task, pawl.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
+
+-- The row of a flow's task is gone while its run lives: its claim recorded it, or lost it.
+create function pawl._missing_task(p_run uuid, p_task int, p_fence int, p_kind text, out answer text, out reason text, out value json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set jit to off
+as $$
+begin
+    select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error) into value
+    from (
+        select s.* from pawl.step s where s.run_id = p_run and s.task_no = p_task
+        union all
+        select k.* from pawl.step_kept k where k.run_id = p_run and k.task_no = p_task
+    ) s
+    where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in (1, 2)
+    limit 1;
+    if found and p_kind in ('complete', 'fail', 'start', 'note', 'release', 'suspend') then
+        answer := 'already';
+        if p_kind <> 'complete' and p_kind <> 'fail' then
+            value := null;
+        end if;
+        return;
+    end if;
+    value := null;
+    answer := 'lease_lost';
+    reason := 'the task was taken back, or has ended';
+end
+$$;
+comment on function pawl._missing_task(uuid, int, int, text) is 'answers for an item whose flow task is gone';

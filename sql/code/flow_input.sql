@@ -1,0 +1,207 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the tasks of a flow came to, and the inputs that are made of it.
+
+-- A record of a task of a flow as the rest of the engine names steps: NAME#n.
+create function pawl._task_name(p_name text, p_task int)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case when p_task = 0 or strpos(p_name, '#') > 0 then p_name
+                else p_name || '#' || greatest(p_task % 1000000, 1) end;
+end
+$$;
+comment on function pawl._task_name(text, int) is 'the name of a record of a flow''s task, with a number';
+
+-- What tasks of flows came to, wherever it lives. Asked by run and by task, so that a run of many tasks is not read whole.
+create function pawl._outputs(p_runs uuid[], p_tasks int[])
+returns table (run_id uuid, task_no int, state smallint, output json, error json, started_at timestamptz)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select s.run_id, s.task_no, s.state, s.output, s.error, s.started_at
+    from pawl.step s
+    where s.run_id = any (p_runs) and s.task_no = any (p_tasks) and strpos(s.name, '#') = 0 and s.state in (1, 4)
+    union all
+    select k.run_id, k.task_no, k.state, k.output, k.error, k.started_at
+    from pawl.step_kept k
+    where k.run_id = any (p_runs) and k.task_no = any (p_tasks) and strpos(k.name, '#') = 0 and k.state in (1, 4);
+end
+$$;
+comment on function pawl._outputs(uuid[], int[]) is 'the records of tasks of flows';
+
+-- The records of the elements of a map step, in order.
+create function pawl._elements(p_run uuid, p_step int)
+returns table (task_no int, output json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select s.task_no, s.output
+    from pawl.step s
+    where s.run_id = p_run and s.task_no between p_step * 1000000 + 1 and p_step * 1000000 + 999999
+      and strpos(s.name, '#') = 0 and s.state = 1
+    union all
+    select k.task_no, k.output
+    from pawl.step_kept k
+    where k.run_id = p_run and k.task_no between p_step * 1000000 + 1 and p_step * 1000000 + 999999
+      and strpos(k.name, '#') = 0 and k.state = 1;
+end
+$$;
+comment on function pawl._elements(uuid, int) is 'the recorded elements of a map step';
+
+create function pawl._gather_max()
+returns bigint
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return 67108864;
+end
+$$;
+comment on function pawl._gather_max() is 'bytes that the gathered outputs of a map step may have';
+
+-- The outputs of a map step in order, or null if it was skipped.
+create function pawl._gather(p_run uuid, p_step int)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if exists (select from pawl._outputs(array[p_run], array[p_step * 1000000]) o where o.state = 4) then
+        return null;
+    end if;
+    return (select coalesce(json_agg(e.output order by e.task_no), '[]') from pawl._elements(p_run, p_step) e);
+end
+$$;
+comment on function pawl._gather(uuid, int) is 'the outputs of a map step as one array';
+
+-- For each of these steps what the steps it depends on came to, as one object. For step 0: the output of the run.
+create function pawl._dep_outputs(p_runs uuid[], p_steps int[])
+returns table (run_id uuid, step_no int, outputs json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_runs uuid[];
+    v_steps int[];
+    v_deps int[];
+    v_names text[];
+    v_mapped boolean[];
+begin
+    select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(x.name), array_agg(x.map_from is not null)
+    into v_runs, v_steps, v_deps, v_names, v_mapped
+    from unnest(p_runs, p_steps) i (run_id, step_no)
+    cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
+    cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+    cross join lateral (
+        select s.workflow_id, s.deps from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+    left join lateral unnest(s.deps) with ordinality d (no, n) on true
+    left join lateral (
+        select x.name, x.map_from from pawl.flow_step x where x.workflow_id = s.workflow_id and x.step_no = d.no offset 0) x on true;
+    return query
+    select w.run_id, w.step_no,
+           coalesce(json_object_agg(w.name, case when w.mapped then pawl._gather(w.run_id, w.dep_no) else o.output end order by w.n)
+                        filter (where w.name is not null), '{}')
+    from unnest(v_runs, v_steps, v_deps, v_names, v_mapped) with ordinality w (run_id, step_no, dep_no, name, mapped, n)
+    left join pawl._outputs(
+        array(select distinct r from unnest(v_runs) r), array(select distinct d * 1000000 from unnest(v_deps) d where d is not null)) o
+        on o.run_id = w.run_id and o.task_no = w.dep_no * 1000000
+    group by w.run_id, w.step_no;
+end
+$$;
+comment on function pawl._dep_outputs(uuid[], int[]) is 'what steps of flows depend on, as objects';
+
+create function pawl._run_input(p_run uuid)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select case when t.input_apart then pawl._input_of(t.run_id) else t.input end
+        from pawl.task t where t.run_id = p_run and t.task_no = 0);
+end
+$$;
+comment on function pawl._run_input(uuid) is 'the input of a run that has not ended';
+
+-- An object with one more key in front: json keeps the text of both as it is.
+create function pawl._with_run(p_input json, p_outputs json)
+returns json
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (('{"run": ' || coalesce(p_input::text, 'null')
+             || case when p_outputs::text ~ '^\{\s*\}$' then '' else ', ' end || substr(ltrim(p_outputs::text), 2)))::json;
+end
+$$;
+comment on function pawl._with_run(json, json) is 'the input of a step of a flow';
+
+-- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key.
+create function pawl._flow_inputs(p_tids tid[], out keys text[], out inputs json[])
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_runs uuid[];
+    v_tasks int[];
+    v_items json[];
+    v_wanted uuid[];
+    v_steps int[];
+begin
+    select array_agg(t.run_id), array_agg(t.task_no), array_agg(t.input) into v_runs, v_tasks, v_items
+    from pawl.task t where t.ctid = any (p_tids) and t.task_no > 0;
+    select array_agg(i.run_id), array_agg(i.task_no / 1000000) into v_wanted, v_steps
+    from unnest(v_runs, v_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
+    with run as materialized (
+        select r.run_id, t.input
+        from (select distinct u as run_id from unnest(v_runs) u) r
+        cross join lateral (
+            select case when t.input_apart then pawl._input_of(t.run_id) else t.input end as input
+            from pawl.task t where t.run_id = r.run_id and t.task_no = 0 offset 0) t
+    )
+    select array_agg(i.run_id || ' ' || i.task_no),
+           array_agg(case when i.task_no % 1000000 > 0
+                          then json_build_object('run', r.input, 'item', i.item, 'index', i.task_no % 1000000 - 1)
+                          -- As _with_run, without the call.
+                          else ('{"run": ' || coalesce(r.input::text, 'null') || case when d.none then '}' else ', ' end
+                                || case when d.none then '' else substr(d.outputs::text, 2) end)::json end)
+    into keys, inputs
+    from unnest(v_runs, v_tasks, v_items) i (run_id, task_no, item)
+    join run r on r.run_id = i.run_id
+    left join (
+        select o.run_id, o.step_no, o.outputs, o.outputs::text = '{}' as none from pawl._dep_outputs(v_wanted, v_steps) o
+    ) d on d.run_id = i.run_id and d.step_no = i.task_no / 1000000 and i.task_no % 1000000 = 0;
+end
+$$;
+comment on function pawl._flow_inputs(tid[]) is 'builds the inputs of claimed tasks of flows';

@@ -1,0 +1,224 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Fork a run from a step, purge a run.
+
+create or replace function pawl.fork(run uuid, from_step text default null, input json default null, by text default null)
+returns table (run_id uuid, answer text, copied int)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_bound text := pawl._bound_tenant();
+    v_task pawl.task;
+    v_run pawl.run;
+    v_workflow pawl.workflow;
+    v_input json;
+    v_seq int;
+begin
+    perform pawl._check_ids('fork', array[run]);
+    copied := 0;
+    if not pg_try_advisory_xact_lock(hashtextextended(run::text, 11)) then
+        answer := 'busy';
+        return next;
+        return;
+    end if;
+    select t.* into v_task from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
+    v_run := pawl._last_run(run);
+    if v_task.run_id is null and (v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant)) then
+        answer := 'not_found';
+        return next;
+        return;
+    end if;
+    -- guard:fork_state
+    if v_task.run_id is not null
+       and (v_task.place = 4 and pawl._flow_moves(run) or v_task.place <> 4 and (v_task.place <> 1 or v_task.due_at <= v_now)) then
+        answer := 'refused';
+        return next;
+        return;
+    end if;
+    select w.* into v_workflow
+    from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
+    where q.queue_id = coalesce(v_task.queue_id, v_run.queue_id);
+    if from_step is not null and v_workflow.flow then
+        select s.step_no into v_seq
+        from pawl.flow_step s where s.workflow_id = v_workflow.workflow_id and s.name = from_step and s.step_no > 0;
+    elsif from_step is not null then
+        select min(s.seq) into v_seq
+        from (
+            select p.name, p.seq from pawl._steps(array[run]) p
+            union all
+            select w.name, w.seq from pawl.wait w where w.run_id = run and w.kind > 0
+        ) s
+        where s.name = from_step or starts_with(s.name, from_step || '#');
+    end if;
+    if from_step is not null and v_seq is null then
+        answer := 'no_such_step';
+        return next;
+        return;
+    end if;
+    v_input := coalesce(input, pawl._input_of(run), v_task.input,
+        (select r.input from pawl._runs(array[run]) r where r.round = 1));
+    perform pawl._check_payload(v_input::text);
+    run_id := pawl._id_make(v_now, pawl._id_slot(run));
+    perform pawl._need_partitions(v_now);
+    perform pawl._insert_run(v_now, v_workflow.queue_id, v_workflow.run_timeout, null, run_id, false, v_input,
+        coalesce(v_task.tenant, v_run.tenant), coalesce(v_task.priority, v_run.priority), null,
+        coalesce(v_task.metadata, v_run.metadata), null, coalesce(v_task.limit_key, v_run.limit_key), null, null, null, false);
+    if v_workflow.flow then
+        copied := pawl._fork_flow(run, run_id, v_workflow.workflow_id, from_step, v_now);
+    else
+        insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
+                               undo, source_id)
+        select fork.run_id, s.task_no, 1, 1, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.undo, run
+        from pawl._steps(array[run]) s
+        where s.state = 1 and s.name not like 'rollback:%' and v_seq is not null and s.seq < v_seq;
+        get diagnostics copied = row_count;
+        update pawl.task t set recorded = true where t.run_id = fork.run_id;
+    end if;
+    perform pawl._audit(run_id, 0, false, v_now, 'forked_from', json_build_object('run', run, 'from_step', from_step),
+        coalesce(by, pawl._caller()));
+    perform pawl._audit(run, 0, coalesce(v_task.kept, exists (select from pawl.run_kept k where k.run_id = run)), v_now,
+        'forked_to', json_build_object('run', run_id, 'from_step', from_step), coalesce(by, pawl._caller()));
+    perform pawl._wake(v_workflow.queue_id, v_now);
+    answer := 'ok';
+    return next;
+end
+$$;
+comment on function pawl.fork(uuid, text, json, text) is
+'Makes a new run from an ended or paused one. With from_step, the SUCCESS records of steps that started before it are copied, marked with their source and never undone by the fork; without, it starts from the beginning. No key is carried over. Answers ok with the new run, refused (the source runs or is queued), no_such_step, busy, not_found.
+Twice: another run.
+Locks: an advisory lock on the source.
+Errors: PW008 isolation level, PW009 payload over a limit.
+Bound: the steps of the run.';
+
+-- Whether a task of a run of a flow is held or could be claimed.
+create function pawl._flow_moves(p_run uuid)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return exists (select from pawl.task t where t.run_id = p_run and t.task_no > 0 and t.place <> 1);
+end
+$$;
+comment on function pawl._flow_moves(uuid) is 'whether a run of a flow is running or queued';
+
+-- Makes the new run of a flow with the records of every task that is not downstream of a step.
+create function pawl._fork_flow(p_from uuid, p_run uuid, p_workflow int, p_step text, p_now timestamptz)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_again int[];
+    v_copied int;
+begin
+    update pawl.task t
+    set place = 4, recorded = true, undo = exists (
+            select from pawl.flow_step s where s.workflow_id = p_workflow and s.undo is not null)
+    where t.run_id = p_run and t.task_no = 0;
+    with recursive again (step_no) as (
+        select s.step_no from pawl.flow_step s
+        where s.workflow_id = p_workflow and s.step_no > 0 and (p_step is null or s.name = p_step)
+        union
+        select e.dependent_no from again a
+        join pawl.flow_edge e on e.workflow_id = p_workflow and e.step_no = a.step_no
+    )
+    select array_agg(a.step_no) into v_again from again a;
+    insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
+                           error, source_id)
+    -- Without their undos: the fork did none of it.
+    select p_run, s.task_no, 1, s.state, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.error, p_from
+    from pawl._steps(array[p_from]) s
+    where s.state in (1, 4) and s.task_no > 0 and strpos(s.name, '#') = 0 and s.task_no / 1000000 <> all (v_again);
+    get diagnostics v_copied = row_count;
+    perform pawl._reopen_flow(p_run, p_workflow, p_now);
+    return v_copied;
+end
+$$;
+comment on function pawl._fork_flow(uuid, uuid, int, text, timestamptz) is 'fills the fork of a run of a flow';
+
+create or replace function pawl.purge(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_bound text := pawl._bound_tenant();
+    v_run pawl.run;
+begin
+    perform pawl._check_ids('purge', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_run := pawl._last_run(run_id);
+        if not pg_try_advisory_xact_lock(hashtextextended(run_id::text, 11)) then
+            answer := 'busy';
+        elsif exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then
+            -- guard:purge_ended
+            answer := 'refused';
+        elsif v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
+            answer := 'not_found';
+        else
+            perform pawl._purge_run(run_id, v_run);
+            insert into pawl.act (at, what, who, detail)
+            values (v_now, 'purge', coalesce(by, pawl._caller()), json_build_object('run', run_id, 'why', why));
+            answer := 'ok';
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.purge(uuid[], text, text) is
+'Deletes ended runs with all that was recorded of them, and frees their keys. Audited. Answers ok, refused (it has not ended), busy, not_found.
+Twice: not_found.
+Locks: an advisory lock on each run.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+create function pawl._purge_run(p_id uuid, p_run pawl.run)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    delete from pawl.step s where s.run_id = p_id;
+    delete from pawl.step_kept s where s.run_id = p_id;
+    delete from pawl.audit a where a.run_id = p_id;
+    delete from pawl.audit_kept a where a.run_id = p_id;
+    delete from pawl.note n where n.run_id = p_id;
+    delete from pawl.note_kept n where n.run_id = p_id;
+    delete from pawl.input i where i.run_id = p_id;
+    delete from pawl.input_kept i where i.run_id = p_id;
+    delete from pawl.run r where r.run_id = p_id;
+    delete from pawl.run_kept r where r.run_id = p_id;
+    delete from pawl.key k
+    using pawl.queue q
+    where q.queue_id = p_run.queue_id and k.tenant = p_run.tenant and k.workflow_id = q.workflow_id and k.key = p_run.key
+      and k.run_id = p_id;
+end
+$$;
+comment on function pawl._purge_run(uuid, pawl.run) is 'deletes every row of an ended run';

@@ -1,0 +1,692 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Reading: the state of a run, a run with its steps, lists, history, waits, queues, workers, metrics.
+
+-- The one place where the shown state is computed: from the claimable row, the holder's lease and the time.
+create function pawl._state(
+    p_place int, p_due_at timestamptz, p_lease_until timestamptz, p_now timestamptz)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case
+        when p_place = 2 and p_lease_until >= p_now then 'RUNNING'
+        when p_place = 1 and p_due_at > p_now then 'PAUSED'
+        else 'QUEUED' end;
+end
+$$;
+comment on function pawl._state(int, timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
+
+-- The task that says most about a run of a flow: held, ready, or the first that is due.
+create function pawl._front_task(p_run uuid)
+returns setof pawl.task
+language plpgsql
+stable
+strict
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select t.*
+    from pawl.task t
+    where t.run_id = p_run and t.task_no > 0
+    order by case t.place when 2 then 0 when 0 then 1 when 3 then 1 else 2 end, t.due_at, t.task_no
+    limit 1;
+end
+$$;
+comment on function pawl._front_task(uuid) is 'the task that stands for a run of a flow';
+
+-- Everything about a run that a reader may want in a list, from the hot set or from history.
+create function pawl._overview(p_ids uuid[], p_now timestamptz)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
+    ending boolean, rolling_back boolean, parent_id uuid)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_bound text := pawl._bound_tenant();
+begin
+    return query
+    with live as (
+        -- A run of a flow is shown as the task of it that is furthest, or as the first that is due.
+        select t.run_id, q.name, t.tenant,
+               case when t.place = 4 and f.task_no is null then 'PAUSED'
+                    else pawl._state(coalesce(f.place, t.place), coalesce(f.due_at, t.due_at),
+                                     case when w.ended_at is null then w.lease_until end, p_now) end as status,
+               case when t.place = 4 and f.task_no is null then 'child'
+                    when coalesce(f.place, t.place) = 1 and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
+               t.round::int, greatest(t.attempt, f.attempt), t.priority::int, t.key, t.triggered_at,
+               coalesce(t.started_at, f.started_at), null::timestamptz,
+               case when coalesce(f.place, t.place) = 1 then coalesce(f.due_at, t.due_at) end, w.name,
+               t.ending is not null, t.rolling_back, t.parent_id
+        from pawl.task t
+        join pawl.queue q on q.queue_id = t.queue_id
+        left join lateral pawl._front_task(case when t.place = 4 then t.run_id end) f on true
+        left join pawl.worker w on w.session_id = coalesce(f.session_id, t.session_id)
+        where t.run_id = any (p_ids) and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+    )
+    select l.* from live l
+    union all
+    select r.run_id, q.name, r.tenant, (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], null, r.round::int, r.attempt,
+           r.priority::int, r.key, r.triggered_at, r.started_at, r.ended_at, null, w.name, false, false, r.parent_id
+    from (
+        select distinct on (e.run_id) e.*
+        from pawl._runs(p_ids) e
+        where v_bound is null or e.tenant = v_bound
+        order by e.run_id, e.round desc
+    ) r
+    join pawl.queue q on q.queue_id = r.queue_id
+    left join pawl.worker w on w.session_id = r.session_id
+    where not exists (select from live l where l.run_id = r.run_id);
+end
+$$;
+comment on function pawl._overview(uuid[], timestamptz) is 'runs as a list shows them';
+
+create or replace function pawl.get_run(run uuid)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
+    ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_run pawl.run := pawl._last_run(run);
+begin
+    return query
+    select o.*,
+           coalesce(t.input, pawl._input_of(run), (select r.input from pawl._runs(array[run]) r where r.round = 1)),
+           coalesce(t.metadata, v_run.metadata),
+           case when t.run_id is null then v_run.output end,
+           case when t.run_id is null then v_run.error else t.ending -> 'error' end,
+           pawl._step_list(run, v_now)
+    from pawl._overview(array[run], v_now) o
+    left join pawl.task t on t.run_id = o.run_id and t.task_no = 0;
+    if not found then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+end
+$$;
+comment on function pawl.get_run(uuid) is
+'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), failed tries (PAUSED, with the time of the next), and what its worker said it is doing (RUNNING).
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: PW001 no such run.
+Bound: the steps of the run.';
+
+-- A step of a flow is shown by its name, an element of a map step as NAME[index], a step inside of either behind a slash.
+create function pawl._task_label(p_step text, p_task int, p_name text)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return p_step || case when p_task % 1000000 > 0 then '[' || p_task % 1000000 - 1 || ']' else '' end
+           || case when strpos(p_name, '#') > 0 then '/' || p_name else '' end;
+end
+$$;
+comment on function pawl._task_label(text, int, text) is 'the name by which a record of a task of a flow is shown';
+
+-- The same for one of them, of which only the run is known.
+create function pawl._shown_name(p_run uuid, p_task int, p_name text)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_step text := (
+        select s.name
+        from pawl.flow_step s
+        join pawl.queue q on q.workflow_id = s.workflow_id
+        where s.step_no = p_task / 1000000
+          and q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
+                                    (pawl._last_run(p_run)).queue_id));
+begin
+    return pawl._task_label(v_step, p_task, p_name);
+end
+$$;
+comment on function pawl._shown_name(uuid, int, text) is 'the name by which a step of a flow is shown';
+
+create function pawl._step_list(p_run uuid, p_now timestamptz)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    -- Looked up once, for a run may have many tasks.
+    v_workflow int := (
+        select q.workflow_id from pawl.queue q
+        where q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
+                                    (pawl._last_run(p_run)).queue_id));
+begin
+    return (
+        select coalesce(json_agg(json_build_object(
+                   'name', case when l.task_no > 0 then pawl._task_label(f.name, l.task_no, l.name) else l.name end,
+                   'kind', l.kind, 'state', l.state, 'round', l.round,
+                   'attempt', l.attempt, 'started_at', l.started_at, 'ended_at', l.ended_at, 'due_at', l.due_at,
+                   'output', l.output, 'error', l.error, 'copied_from', l.copied)
+                   order by coalesce(l.name, '') like 'rollback:%', l.task_no, l.seq, l.started_at, l.name), '[]')
+        from (
+            select s.task_no, s.seq, s.name,
+                   pawl._kind_name(s.kind) as kind,
+                   pawl._state_name(s.state) as state, s.round::int as round, s.attempt,
+                   s.started_at, s.ended_at, null::timestamptz as due_at, s.output, s.error,
+                   case when s.kind = 1 then s.source_id end as copied
+            from pawl._steps(array[p_run]) s
+            union all
+            select w.task_no, w.seq, w.name,
+                   pawl._kind_name(w.kind), 'PAUSED', null, 1, w.created_at, null,
+                   nullif(w.due_at, 'infinity'), null, null, null
+            from pawl.wait w where w.run_id = p_run and w.kind > 0
+            union all
+            select t.task_no, 2147483646, e.key, 'step',
+                   'PAUSED', null, (e.value ->> 'n')::int, null, null,
+                   (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null
+            from pawl.task t cross join lateral json_each(t.tries) e
+            where t.run_id = p_run and e.key <> ''
+            union all
+            select t.task_no, 0, null, 'step',
+                   pawl._state(t.place, t.due_at, case when k.ended_at is null then k.lease_until end, p_now), t.round::int, t.attempt,
+                   t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
+                   t.tries -> '' -> 'error', null
+            from pawl.task t
+            left join pawl.worker k on k.session_id = t.session_id
+            where t.run_id = p_run and t.task_no > 0
+            union all
+            select t.task_no, 2147483647, r ->> 'step',
+                   'step', 'RUNNING', null, (r ->> 'attempt')::int,
+                   k.lease_until - k.lease - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms', null, null, null,
+                   null, null
+            from pawl.task t
+            join pawl.worker k on k.session_id = t.session_id and k.lease_until >= p_now
+            cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
+            where t.run_id = p_run and r ->> 'run' = p_run::text and coalesce((r ->> 'task')::int, 0) = t.task_no
+              and r ->> 'step' is not null
+        ) l
+        left join pawl.flow_step f on f.workflow_id = v_workflow and f.step_no = l.task_no / 1000000 and l.task_no > 0);
+end
+$$;
+comment on function pawl._step_list(uuid, timestamptz) is 'the steps of a run as JSON';
+
+create or replace function pawl.result(run uuid)
+returns table (status text, output json, error json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_run pawl.run;
+    v_bound text := pawl._bound_tenant();
+begin
+    if exists (select from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+        return;
+    end if;
+    v_run := pawl._last_run(run);
+    if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+    return query select (array['SUCCESS', 'ERROR', 'CANCELLED'])[v_run.status], v_run.output, v_run.error;
+end
+$$;
+comment on function pawl.result(uuid) is
+'The outcome of a run that has ended; no row while it has not. Cheap enough to ask again and again.
+Twice: the same.
+Locks: none.
+Errors: PW001 no such run.
+Bound: constant.';
+
+create or replace function pawl.list_runs(
+    only_workflow text default null, only_status text default null, only_tenant text default null,
+    only_key text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, most int default 50)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
+    ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_cursor uuid := coalesce(cursor, pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
+    v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
+    v_left int := least(greatest(most, 1), 1000);
+    -- What has not ended is not looked for among what has, however much that is.
+    v_live boolean := coalesce(only_status in ('QUEUED', 'RUNNING', 'PAUSED'), false);
+    v_ids uuid[];
+    v_row record;
+begin
+    -- At most 10,000 ids are looked at; then the cursor says where to go on.
+    for v_turn in 1..20 loop
+        v_ids := pawl._ids_before(v_cursor, v_since, 500, v_live);
+        exit when cardinality(v_ids) = 0;
+        for v_row in
+            select o.* from pawl._overview(v_ids, v_now) o
+            where (only_workflow is null or o.workflow = only_workflow
+                   or right(only_workflow, 1) = '*' and starts_with(o.workflow, left(only_workflow, -1)))
+              and (only_status is null or o.status = only_status)
+              and (only_tenant is null or o.tenant = only_tenant)
+              and (only_key is null or o.key = only_key)
+            order by o.run_id desc
+        loop
+            return query select v_row.run_id, v_row.workflow, v_row.tenant, v_row.status, v_row.reason, v_row.round,
+                v_row.attempt, v_row.priority, v_row.key, v_row.triggered_at, v_row.started_at, v_row.ended_at, v_row.due_at,
+                v_row.worker, v_row.ending, v_row.rolling_back, v_row.parent_id, v_row.run_id;
+            v_left := v_left - 1;
+            if v_left = 0 then
+                return;
+            end if;
+        end loop;
+        v_cursor := v_ids[cardinality(v_ids)];
+        if cardinality(v_ids) < 500 then
+            return;
+        end if;
+    end loop;
+    if cardinality(v_ids) = 500 then
+        run_id := null;
+        workflow := null;
+        status := null;
+        next_cursor := v_cursor;
+        return next;
+    end if;
+end
+$$;
+comment on function pawl.list_runs(text, text, text, text, timestamptz, timestamptz, uuid, int) is
+'Runs, newest first, filtered. only_workflow may be a prefix pattern. Pass next_cursor of the last row as cursor to go on. When 10,000 ids were looked at without filling the page, the last row has no run and only the cursor to go on from.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 10,000 ids looked at, 1,000 rows.';
+
+-- Ids below the cursor, newest first, of living and ended runs, or of living ones only.
+create function pawl._ids_before(p_cursor uuid, p_since uuid, p_most int, p_live boolean)
+returns uuid[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set enable_sort to off
+set jit to off
+as $$
+begin
+    return array(
+        select distinct i.run_id
+        from (
+            (select t.run_id from pawl.task t where t.run_id < p_cursor and t.run_id >= p_since and t.task_no = 0
+             order by t.run_id desc limit p_most)
+            union all
+            -- Distinct in here as well: a run with many rounds must not crowd out older ones.
+            (select distinct r.run_id from pawl.run r where not p_live and r.run_id < p_cursor and r.run_id >= p_since
+             order by r.run_id desc limit p_most)
+            union all
+            (select distinct k.run_id from pawl.run_kept k where not p_live and k.run_id < p_cursor and k.run_id >= p_since
+             order by k.run_id desc limit p_most)
+        ) i
+        order by i.run_id desc
+        limit p_most);
+end
+$$;
+comment on function pawl._ids_before(uuid, uuid, int, boolean) is 'the newest ids below a cursor';
+
+create or replace function pawl.history(run uuid)
+returns table (at timestamptz, what text, round int, who text, detail json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+as $$
+#variable_conflict use_column
+declare
+    v_over record;
+    v_workflow int;
+begin
+    select o.* into v_over from pawl._overview(array[run], pawl.now()) o;
+    if not found then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+    v_workflow := (select w.workflow_id from pawl.workflow w where w.name = v_over.workflow);
+    return query
+    select h.at, h.what, h.round, h.who, h.detail
+    from (
+        select v_over.triggered_at as at, 'triggered' as what, 1 as round, null::text as who,
+               json_build_object('workflow', v_over.workflow, 'key', v_over.key) as detail, 0::bigint as n
+        union all
+        select v_over.started_at, 'started', 1, null, null, 1 where v_over.started_at is not null
+        union all
+        select coalesce(s.ended_at, s.started_at), case s.state when 1 then 'step_succeeded' when 2 then 'step_failed'
+                   when 3 then 'step_started' else 'step_skipped' end,
+               s.round::int, null, json_build_object('step', case when s.task_no > 0 then pawl._task_label(f.name, s.task_no, s.name)
+                                                                  else s.name end, 'kind', pawl._kind_name(s.kind), 'attempt', s.attempt),
+               1000000 + s.seq::bigint
+        from pawl._steps(array[run]) s
+        left join pawl.flow_step f on f.workflow_id = v_workflow and f.step_no = s.task_no / 1000000 and s.task_no > 0
+        union all
+        select a.at, a.what, null, a.who, a.detail, 2000000000 + a.audit_no
+        from (
+            select a.* from pawl.audit a where a.run_id = run
+            union all
+            select k.* from pawl.audit_kept k where k.run_id = run
+        ) a
+        union all
+        select r.ended_at, 'ended', r.round::int, null,
+               json_build_object('status', (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], 'error', r.error),
+               9000000000000000000
+        from pawl._runs(array[run]) r
+    ) h
+    order by h.at, h.n
+    limit 20000;
+end
+$$;
+comment on function pawl.history(uuid) is
+'Every transition of a run in order: derived from its records, together with what was unusual (failed tries, lost leases, cancel, pause, operator acts, late results).
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: PW001 no such run.
+Bound: 20,000 rows.';
+
+create or replace function pawl.notes(run uuid, after bigint default 0, most int default 1000)
+returns table (note_no bigint, at timestamptz, kind text, name text, body text)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    if not exists (select from pawl._overview(array[run], pawl.now()) o) then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+    return query
+    select n.note_no, n.at, n.kind, n.name, n.body
+    from pawl._notes(run) n
+    where n.note_no > after
+    order by n.note_no
+    limit least(greatest(most, 1), 1000);
+end
+$$;
+comment on function pawl.notes(uuid, bigint, int) is
+'Logs, progress and small values kept with a run, in order. after is the last note_no already seen.
+Twice: the same, or what has been added since.
+Locks: none.
+Errors: PW001 no such run.
+Bound: 1,000 rows.';
+
+create or replace function pawl.list_waits(run uuid default null, approvals boolean default false, tenant text default null, cursor uuid default null, most int default 100)
+returns table (run_id uuid, name text, kind text, topic text, key text, match json, form json, child uuid, since timestamptz, until timestamptz)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_bound text := coalesce(pawl._bound_tenant(), tenant);
+begin
+    return query
+    select w.run_id, w.name, pawl._kind_name(w.kind), w.topic, w.key, w.match, w.form, w.child_id, w.created_at,
+           nullif(w.due_at, 'infinity')
+    from pawl.wait w
+    where (run is null or w.run_id = run) and w.kind > 0 and (not approvals or w.kind = 6)
+      and (v_bound is null or w.tenant = v_bound) and (cursor is null or w.run_id > cursor)
+    order by w.run_id, w.task_no, w.seq
+    limit least(greatest(most, 1), 1000);
+end
+$$;
+comment on function pawl.list_waits(uuid, boolean, text, uuid, int) is
+'Open waits, of one run or of all, in the order of run ids; with approvals only what waits for a human decision, with its form. Pass the last run as cursor to go on.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 1,000 rows.';
+
+create or replace function pawl.list_queues(most int default 1000)
+returns table (queue text, workflow text, ready bigint, ready_shown text, held bigint, oldest_ready interval, workers int, paused boolean)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_paused int[] := pawl._paused_queues();
+    v_bound text := pawl._bound_tenant();
+begin
+    return query
+    select q.name, w.name, d.n, case when d.n > 10000 then '10k+' else d.n::text end, h.n,
+           v_now - (select t.due_at from pawl.task t where t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
+                    order by t.priority, t.due_at limit 1),
+           (select count(*)::int from pawl.worker k
+            where k.ended_at is null and k.lease_until >= v_now and q.queue_id = any (k.queue_ids)),
+           q.queue_id = any (v_paused)
+    from pawl.queue q
+    join pawl.workflow w on w.workflow_id = q.workflow_id
+    cross join lateral (
+        select count(*) as n
+        from (select from pawl.task t where t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound) limit 10001) c
+    ) d
+    cross join lateral (
+        select count(*) as n
+        from (
+            select from pawl.worker k
+            cross join lateral (
+                select from pawl.task t where t.place = 2 and t.session_id = k.session_id and t.queue_id = q.queue_id
+                  and (v_bound is null or t.tenant = v_bound) limit 10001
+            ) t
+            where k.ended_at is null and q.queue_id = any (k.queue_ids)
+            limit 10001
+        ) c
+    ) h
+    order by q.name
+    limit least(greatest(most, 1), 10000);
+end
+$$;
+comment on function pawl.list_queues(int) is
+'Queues with what is ready (counted up to 10,000, then shown as 10k+), held, how long the first ready task has been due, live workers, and whether it is paused.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 10,000 tasks counted for each queue.';
+
+create or replace function pawl.list_workers(ended boolean default false, most int default 1000)
+returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_bound text := pawl._bound_tenant();
+begin
+    return query
+    select w.session_id, w.name,
+           case when w.ended_at is not null then 'ended' when w.lease_until < v_now then 'lost'
+                when w.draining then 'draining' when w.idle then 'idle' else 'live' end,
+           w.handles, w.runtimes,
+           (select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = w.session_id limit 10001) c),
+           w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running
+    from pawl.worker w
+    where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)
+    order by w.registered_at desc
+    limit least(greatest(most, 1), 10000);
+end
+$$;
+comment on function pawl.list_workers(boolean, int) is
+'Worker sessions: what they handle, what they hold, until when their lease is live; with ended also those that have gone.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 10,000 sessions.';
+
+create or replace function pawl.metrics(only_workflow text default null, since interval default '1 hour')
+returns table (workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision, max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_bound text := pawl._bound_tenant();
+begin
+    return query
+    select w.name, coalesce(sum(m.succeeded), 0)::bigint, coalesce(sum(m.failed), 0)::bigint,
+           coalesce(sum(m.cancelled), 0)::bigint,
+           coalesce(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision / greatest(date_part('epoch', since), 1),
+           sum(m.seconds_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
+           max(m.seconds_max),
+           sum(m.waited_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
+           v_now - (select t.due_at from pawl.task t where t.place = 0 and t.queue_id = w.queue_id and (v_bound is null or t.tenant = v_bound)
+                    order by t.priority, t.due_at limit 1)
+    from pawl.workflow w
+    left join pawl.metric m on m.workflow_id = w.workflow_id and m.minute >= v_now - since
+                            and (v_bound is null or m.tenant = v_bound)
+    where only_workflow is null or w.name = only_workflow
+    group by w.workflow_id, w.name, w.queue_id
+    order by w.name
+    limit 10000;
+end
+$$;
+comment on function pawl.metrics(text, interval) is
+'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it is over.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 10,000 workflows.';
+
+create or replace function pawl.list_workflows(
+    only_workflow text default null, cursor text default null, most int default 100, only_flows boolean default false)
+returns table (
+    workflow text, runtime text, priority int, max_attempts int, base interval, factor double precision, cap interval,
+    jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text,
+    created_at timestamptz, paused boolean, workers int, flow boolean)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+begin
+    return query
+    select w.name, w.runtime, w.priority::int, w.max_attempts, w.base, w.factor, w.cap, w.jitter, w.run_timeout, w.step_timeout,
+           w.strict_order, w.description, w.created_at,
+           exists (select from pawl.pause p where p.subject = 'workflow' and p.name = w.name),
+           (select count(*)::int from pawl.worker k
+            where k.ended_at is null and k.lease_until >= v_now
+              and (w.queue_id = any (k.queue_ids) or w.flow and exists (
+                       select from pawl.queue q where q.workflow_id = w.workflow_id and q.queue_id = any (k.queue_ids)))),
+           w.flow
+    from pawl.workflow w
+    where (only_workflow is null or w.name = only_workflow
+           or right(only_workflow, 1) = '*' and starts_with(w.name, left(only_workflow, -1)))
+      and (cursor is null or w.name > cursor)
+      and (w.flow or not only_flows)
+    order by w.name
+    limit least(greatest(most, 1), 1000);
+end
+$$;
+comment on function pawl.list_workflows(text, text, int, boolean) is
+'Workflows by name, with their options, whether they are paused, how many live workers handle them or, of a flow, at least one of its steps, and whether they are flows. only_workflow may be a prefix pattern; with only_flows, only flows. Pass the last name as cursor to go on.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 1,000 rows.';
+
+create or replace function pawl.list_events(
+    only_topic text default null, only_key text default null, only_tenant text default null,
+    since timestamptz default null, before timestamptz default null, cursor uuid default null, most int default 50)
+returns table (event_id uuid, emitted_at timestamptz, topic text, key text, tenant text, payload json, next_cursor uuid)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set enable_sort to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_bound text := pawl._bound_tenant();
+    v_cursor uuid := coalesce(cursor, pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
+    v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
+    v_left int := least(greatest(most, 1), 1000);
+    v_seen int := 0;
+    v_event pawl.event;
+begin
+    -- At most 10,000 events are looked at; then the cursor says where to go on.
+    for v_event in
+        select e.* from pawl.event e
+        where e.event_id < v_cursor and e.event_id >= v_since
+        order by e.event_id desc
+        limit 10000
+    loop
+        v_seen := v_seen + 1;
+        next_cursor := v_event.event_id;
+        if (v_bound is null or v_event.tenant = v_bound) and (only_tenant is null or v_event.tenant = only_tenant)
+           and (only_topic is null or v_event.topic = only_topic
+                or right(only_topic, 1) = '*' and starts_with(v_event.topic, left(only_topic, -1)))
+           and (only_key is null or v_event.key = only_key) then
+            return query select v_event.event_id, v_event.emitted_at, v_event.topic, v_event.key, v_event.tenant, v_event.payload,
+                v_event.event_id;
+            v_left := v_left - 1;
+            if v_left = 0 then
+                return;
+            end if;
+        end if;
+    end loop;
+    if v_seen = 10000 then
+        return next;
+    end if;
+end
+$$;
+comment on function pawl.list_events(text, text, text, timestamptz, timestamptz, uuid, int) is
+'Events that are still kept, newest first, filtered. only_topic may be a prefix pattern. Pass next_cursor of the last row as cursor to go on. When 10,000 events were looked at without filling the page, the last row has no event and only the cursor to go on from.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: none.
+Bound: 10,000 events looked at, 1,000 rows.';

@@ -1,0 +1,520 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What an operator does to runs: cancel, kill, pause, resume, retry. Each on a list of up to 1,000 ids.
+
+create function pawl._check_ids(p_verb text, p_runs uuid[])
+returns void
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._only_read_committed(p_verb);
+    if coalesce(cardinality(p_runs), 0) > 1000 then
+        perform pawl._raise('PW009', format('%s runs in one call, the limit is 1000', cardinality(p_runs)));
+    end if;
+end
+$$;
+comment on function pawl._check_ids(text, uuid[]) is 'refuses lists that are too long';
+
+-- Locks a run that has not ended, waiting until p_until at the most. A row of nulls: it was not obtained.
+create function pawl._grab(p_run uuid, p_until timestamptz)
+returns pawl.task
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl.task;
+    v_bound text := pawl._bound_tenant();
+begin
+    loop
+        select t.* into v_task
+        from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+        for update skip locked;
+        -- Of a flow every task, and the flows above it.
+        if found and v_task.place = 4 and not (pawl._lock_flow(p_run) and pawl._lock_tasks(p_run)) then
+            if clock_timestamp() >= p_until then
+                return null;
+            end if;
+            perform pg_sleep(0.01);
+            continue;
+        end if;
+        -- Real time, not pawl.now(): a test clock may stand still.
+        if v_task.run_id is not null or clock_timestamp() >= p_until or not exists (
+            select from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+            return v_task;
+        end if;
+        perform pg_sleep(0.01);
+    end loop;
+    return null;
+end
+$$;
+comment on function pawl._grab(uuid, timestamptz) is 'locks a run for an operator, waiting two seconds at most';
+
+-- Why a run could not be grabbed: busy, not_found, or the state it has ended in.
+create function pawl._not_grabbed(p_run uuid)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_bound text := pawl._bound_tenant();
+begin
+    if exists (select from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+        return 'busy';
+    end if;
+    return coalesce((
+        select (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status]
+        from pawl._runs(array[p_run]) r
+        where v_bound is null or r.tenant = v_bound
+        order by r.round desc limit 1), 'not_found');
+end
+$$;
+comment on function pawl._not_grabbed(uuid) is 'the answer for a run that could not be locked';
+
+-- A held run is told and given a grace; any other ends at once, or starts its rollback.
+create function pawl._cancel_task(p_task pawl.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_task.rolling_back or p_task.ending is not null then
+        return 'already';
+    end if;
+    if p_task.place = 4 then
+        if not (pawl._lock_flow(p_task.run_id) and pawl._lock_tasks(p_task.run_id)) then
+            return 'busy';
+        end if;
+        perform pawl._begin_ending(p_task, 3, json_build_object('code', 'cancelled', 'message', coalesce(p_why, 'cancelled')),
+            p_rollback, p_by, p_now);
+    elsif p_task.place = 2 then
+        -- guard:cancel_marks
+        update pawl.task t
+        set ending = json_build_object('status', 3, 'at', p_now, 'by', p_by, 'why', p_why, 'rollback', p_rollback)
+        where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+        perform pawl._start_grace(p_task, p_now);
+    elsif pawl._end_or_roll_back(p_task, 3, json_build_object('code', 'cancelled', 'message', coalesce(p_why, 'cancelled')),
+              p_rollback, p_now) = 'busy' then
+        return 'busy';
+    end if;
+    perform pawl._audit(p_task.run_id, 0, p_task.kept, p_now, 'cancel',
+        json_build_object('why', p_why, 'rollback', p_rollback), p_by);
+    return 'ok';
+end
+$$;
+comment on function pawl._cancel_task(pawl.task, timestamptz, text, text, boolean) is 'cancels a run whose row is locked';
+
+create or replace function pawl.cancel(runs uuid[], why text default null, rollback boolean default false, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl.task;
+begin
+    perform pawl._check_ids('cancel', runs);
+    perform pawl._need_partitions(v_now);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            answer := pawl._cancel_task(v_task, v_now, coalesce(by, pawl._caller()), why, rollback);
+        elsif answer = 'CANCELLED' then
+            answer := 'already';
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.cancel(uuid[], text, boolean, text) is
+'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that nobody holds ends at once; the holder of a held one is told at its next call or heartbeat and has a grace of 30 seconds. With rollback, its undos run first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in.
+Twice: already.
+Locks: each run in the order of the ids, then its parent; waits two seconds at most in all.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+create or replace function pawl.kill(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl.task;
+begin
+    perform pawl._check_ids('kill', runs);
+    perform pawl._need_partitions(v_now);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            -- guard:kill_fence
+            v_task.fence := v_task.fence + 1;
+            answer := pawl._end_run(v_task, 3, null,
+                json_build_object('code', 'killed', 'message', coalesce(why, 'killed')), v_now);
+            if answer = 'ok' then
+                perform pawl._audit(run_id, 0, v_task.kept, v_now, 'kill', json_build_object('why', why),
+                    coalesce(by, pawl._caller()));
+            end if;
+        elsif answer = 'CANCELLED' then
+            answer := 'already';
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.kill(uuid[], text, text) is
+'Ends runs as CANCELLED without asking anybody: the fence is raised, so that their workers can write nothing more. No rollback. Answers as cancel.
+Twice: already.
+Locks: as cancel.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+create or replace function pawl.pause(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl.task;
+begin
+    perform pawl._check_ids('pause', runs);
+    perform pawl._need_partitions(v_now);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            answer := case when v_task.paused is not null then 'already' else 'ok' end;
+            if answer = 'ok' then
+                update pawl.task t
+                set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
+                        'due', case when t.place = 1 then t.due_at end, 'reason', t.reason),
+                    -- It was ready: then it is ready again after resume, whatever else it waits for.
+                    woken = t.woken or t.place in (0, 3),
+                    place = case when t.place in (2, 4) then t.place else 1 end,
+                    due_at = case when t.place in (2, 4) then t.due_at else 'infinity' end,
+                    reason = case when t.place in (2, 4) then t.reason else 'operator' end
+                where t.run_id = v_task.run_id and t.paused is null;
+                perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', why),
+                    coalesce(by, pawl._caller()));
+            end if;
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.pause(uuid[], text, text) is
+'Pauses runs: what is in flight finishes and is recorded, nothing new is claimed; events and signals are stored, time limits go on. Its child runs go on, too; pause them by their own ids. Answers ok, already, busy, not_found, or the state it has ended in.
+Twice: already.
+Locks: each run in the order of the ids; waits two seconds at most in all.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+create or replace function pawl.resume(runs uuid[], by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl.task;
+    v_due timestamptz;
+    v_kept boolean;
+    v_queues int[] := array[]::int[];
+begin
+    perform pawl._check_ids('resume', runs);
+    perform pawl._need_partitions(v_now);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            answer := case when exists (select from pawl.task t where t.run_id = v_task.run_id and t.paused is not null)
+                           then 'ok' else 'already' end;
+            if answer = 'ok' then
+                for v_task in select t.* from pawl.task t where t.run_id = v_task.run_id and t.paused is not null loop
+                    -- What it waited for may have come meanwhile; a claim too many does no harm, one too few would.
+                    v_due := coalesce(case when not v_task.woken then pawl._due_of(v_task) end, v_now);
+                    update pawl.task t
+                    set paused = null, woken = t.place = 2 and t.woken,
+                        place = case when t.place in (2, 4) then t.place when v_due > v_now then 1 else pawl._ready_place(t.crashes) end,
+                        due_at = case when t.place in (2, 4) then t.due_at else greatest(v_due, v_now) end,
+                        reason = case when t.place in (2, 4) then null
+                                      when v_due > v_now then coalesce(v_task.paused ->> 'reason', 'sleep') end
+                    where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+                    v_kept := v_task.kept;
+                    if v_task.queue_id <> all (v_queues) then
+                        v_queues := v_queues || v_task.queue_id;
+                    end if;
+                end loop;
+                perform pawl._audit(run_id, 0, v_kept, v_now, 'resume', null, coalesce(by, pawl._caller()));
+                perform pawl._wake(q, v_now) from unnest(v_queues) q;
+            end if;
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.resume(uuid[], text) is
+'Lets paused runs go on, where they stood: a run that slept still sleeps until its time. Answers as pause.
+Twice: already.
+Locks: as pause.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+-- When a run that nobody holds is next due by its own facts; null: now.
+create function pawl._due_of(p_task pawl.task)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return coalesce((
+        select min(d.due_at)
+        from (
+            select w.due_at from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+            union all
+            select (e.value ->> 'due')::timestamptz from json_each(coalesce(p_task.tries, '{}')) e
+        ) d (due_at)), (p_task.paused ->> 'due')::timestamptz);
+end
+$$;
+comment on function pawl._due_of(pawl.task) is 'when the first wait or try of a run is due';
+
+create or replace function pawl.retry(runs uuid[], by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+begin
+    perform pawl._check_ids('retry', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        answer := pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), false);
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.retry(uuid[], text) is
+'Opens the next round of runs that ended ERROR or CANCELLED: the same run goes on; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork), busy, not_found.
+Twice: already.
+Locks: an advisory lock on each run.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+-- Makes an ended run a living one again. With p_rollback the new round only rolls back.
+create function pawl._open_round(p_run uuid, p_now timestamptz, p_by text, p_rollback boolean)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_run pawl.run;
+    v_first pawl.run;
+    v_bound text := pawl._bound_tenant();
+    v_kept boolean;
+    v_timeout interval;
+    v_flow boolean;
+    v_workflow int;
+    v_made int;
+begin
+    -- Two retries of one run take turns; purge and fork take the same lock.
+    if not pg_try_advisory_xact_lock(hashtextextended(p_run::text, 11)) then
+        return 'busy';
+    end if;
+    if exists (select from pawl.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
+        return 'already';
+    end if;
+    v_run := pawl._last_run(p_run);
+    if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
+        return 'not_found';
+    end if;
+    -- guard:retry_status
+    if v_run.status = 1 or (not p_rollback and exists (
+        select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 1)) then
+        return 'refused';
+    end if;
+    select r.* into v_first from pawl._runs(array[p_run]) r where r.round = 1;
+    v_kept := exists (select from pawl.run_kept k where k.run_id = p_run);
+    -- Its key may have been freed and taken by a run that lives: then there would be two.
+    if v_run.key is not null and exists (
+        select from pawl.key k
+        join pawl.queue q on q.workflow_id = k.workflow_id
+        where q.queue_id = v_run.queue_id and k.tenant = v_run.tenant and k.key = v_run.key and k.run_id <> p_run
+          and pawl._lives(k.run_id)) then
+        return 'refused';
+    end if;
+    select w.run_timeout, w.flow, w.workflow_id into v_timeout, v_flow, v_workflow
+    from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id where q.queue_id = v_run.queue_id;
+    insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, attempt, recorded, attached, undo,
+                           rolling_back, kept, input_apart, due_at, triggered_at, started_at, tenant, limit_key, key, parent_id, input,
+                           metadata, ending)
+    values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 4 else 0 end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.attempt, true,
+            v_timeout is not null,
+            exists (select from pawl._steps(array[p_run]) s where s.undo is not null) or v_flow and exists (
+                select from pawl.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,
+            v_run.input_apart, p_now, v_run.triggered_at, v_run.started_at, v_run.tenant, v_run.limit_key, v_run.key,
+            v_run.parent_id, v_first.input, v_run.metadata,
+            case when p_rollback then json_build_object('status', coalesce((v_run.error ->> 'status')::int, v_run.status), 'error',
+                coalesce(v_run.error -> 'cause', v_run.error), 'at', p_now) end)
+    on conflict on constraint task_pkey do nothing;
+    get diagnostics v_made = row_count;
+    if v_made = 0 then
+        return 'already';
+    end if;
+    if v_timeout is not null and not p_rollback then
+        insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
+        values (p_run, 0, 'timeout', 0, 0, v_run.tenant, p_now, p_now + v_timeout)
+        on conflict on constraint wait_pkey do nothing;
+    end if;
+    perform pawl._need_partitions(p_now);
+    perform pawl._audit(p_run, 0, v_kept, p_now, case when p_rollback then 'rollback_retry' else 'retry' end,
+        json_build_object('round', v_run.round + 1), p_by);
+    if v_flow and not p_rollback then
+        perform pawl._reopen_flow(p_run, v_workflow, p_now);
+    end if;
+    perform pawl._wake(v_run.queue_id, p_now);
+    return 'ok';
+end
+$$;
+comment on function pawl._open_round(uuid, timestamptz, text, boolean) is 'opens the next round of an ended run';
+
+create or replace function pawl.rollback_retry(runs uuid[], by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+begin
+    perform pawl._check_ids('rollback_retry', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        answer := case when pawl._not_grabbed(run_id) = 'not_found' then 'not_found'
+                       when not exists (
+                           select from pawl.task t where t.run_id = rollback_retry.run_id)
+                        and (pawl._last_run(run_id)).error ->> 'code' is distinct from 'rollback_failed'
+                       then 'refused'
+                       else pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), true) end;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.rollback_retry(uuid[], text) is
+'Opens a round that only rolls back, for runs whose rollback stopped at a failing undo. Answers ok, already, refused (no rollback is stuck), busy, not_found.
+Twice: already.
+Locks: an advisory lock on each run.
+Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Bound: 1,000 runs.';
+
+create or replace function pawl.rollback_skip(run uuid, step text, why text default null, by text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_answer text;
+    v_task pawl.task;
+begin
+    perform pawl._check_ids('rollback_skip', array[run]);
+    if pawl._not_grabbed(run) = 'not_found' then
+        return 'not_found';
+    end if;
+    if (pawl._last_run(run)).error ->> 'code' is distinct from 'rollback_failed'
+       or not exists (
+           select from pawl._steps(array[run]) s
+           where s.undo is not null and pawl._task_name(s.name, s.task_no) = rollback_skip.step) then
+        return 'refused';
+    end if;
+    v_answer := pawl._open_round(run, v_now, coalesce(by, pawl._caller()), true);
+    if v_answer <> 'ok' then
+        return v_answer;
+    end if;
+    select t.* into v_task from pawl.task t where t.run_id = run and t.task_no = 0;
+    perform pawl._record(v_task, 'rollback:' || step, 1, 4, null, null, json_build_object('why', why), v_now);
+    perform pawl._audit(run, 0, v_task.kept, v_now, 'rollback_skip', json_build_object('step', step, 'why', why),
+        coalesce(by, pawl._caller()));
+    return 'ok';
+end
+$$;
+comment on function pawl.rollback_skip(uuid, text, text, text) is
+'Marks the undo of one step as skipped and opens a round that rolls back the rest. For runs whose rollback stopped at a failing undo. Answers ok, already, refused, busy, not_found.
+Twice: already, or refused once that round has ended well.
+Locks: an advisory lock on the run.
+Errors: PW008 isolation level.
+Bound: constant.';

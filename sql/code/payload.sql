@@ -1,0 +1,64 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Limits on JSON from outside. Postgres alone judges whether it is JSON at all.
+
+-- Hot statements test the same thing in line before they call this: bytes within the limit and at most
+-- 64 brackets that open. Only what fails that test is looked at closely here.
+create function pawl._payload_problem(p_payload text, p_max int)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_bare text;
+    v_inner text;
+    v_keys int;
+begin
+    if p_payload is null then
+        return 'payload is missing';
+    end if;
+    if octet_length(p_payload) > p_max then
+        return format('payload has %s bytes, the limit is %s', octet_length(p_payload), p_max);
+    end if;
+    if octet_length(p_payload) - octet_length(replace(replace(p_payload, '{', ''), '[', '')) <= 64
+       and octet_length(p_payload) < 30000 then
+        return null;
+    end if;
+    -- Only what opens and closes, and the colons, outside of strings.
+    v_bare := regexp_replace(p_payload, e'"(?:\\\\.|[^"\\\\])*"|[^][{}:"]+', '', 'g');
+    v_keys := length(v_bare) - length(replace(v_bare, ':', ''));
+    if v_keys > 10000 then
+        return format('payload has %s keys, the limit is 10000', v_keys);
+    end if;
+    -- Takes off the innermost level, 64 times. What does not shrink is not balanced, so it is not JSON either.
+    v_bare := translate(v_bare, '{}:', '[]');
+    for v_level in 1..64 loop
+        v_inner := replace(v_bare, '[]', '');
+        if v_inner = v_bare then
+            return null;
+        end if;
+        v_bare := v_inner;
+    end loop;
+    if v_bare <> '' then
+        return 'payload is nested more than 64 deep';
+    end if;
+    return null;
+end
+$$;
+comment on function pawl._payload_problem(text, int) is 'what is wrong with a payload, or null';
+
+create function pawl._check_payload(p_payload text)
+returns void
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_problem text := pawl._payload_problem(p_payload, (select s.payload_max from pawl.setting s where s.only_row));
+begin
+    if v_problem is not null then
+        perform pawl._raise('PW009', v_problem, 'Store large data elsewhere and pass a reference.');
+    end if;
+end
+$$;
+comment on function pawl._check_payload(text) is 'raises when a payload is missing or over a limit';

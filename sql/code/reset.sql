@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- First file of the code: drops every private function, so that the files after it may create them with
+-- any signature. Public functions are replaced in place and keep their grants.
+
+do $pawl_reset$
+declare
+    v_function pg_catalog.regprocedure;
+    v_owner pg_catalog.name := (
+        select pg_catalog.pg_get_userbyid(n.nspowner) from pg_catalog.pg_namespace n where n.nspname = 'pawl');
+begin
+    -- Private functions would be another's than the public ones that call them, who may then not call them.
+    if v_owner <> current_user then
+        raise exception using errcode = '42501',
+            message = pg_catalog.format('schema pawl belongs to role "%s", not to "%s"', v_owner, current_user),
+            hint = pg_catalog.format('Install as that role: connect as it, or send "set role %s" first.',
+                pg_catalog.quote_ident(v_owner));
+    end if;
+    for v_function in
+        select p.oid::pg_catalog.regprocedure
+        from pg_catalog.pg_proc p
+        where p.pronamespace = 'pawl'::pg_catalog.regnamespace and p.proname like '\_%'
+    loop
+        -- Dynamic because the list comes from the catalog.
+        execute pg_catalog.format('drop function %s', v_function);
+    end loop;
+end
+$pawl_reset$;

@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Whose data a caller may see. A grant may bind a role to one tenant; everybody else names the tenant.
+
+-- The tenant that the caller is bound to, or null. Membership is read from the catalog and not asked of
+-- pg_has_role, which says yes to everything for a superuser.
+create function pawl._bound_tenant()
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_tenants text[];
+begin
+    -- Asked of the settings, which every verb reads: a claim or commit has no room for a lock on one more table.
+    if not (select s.tenants_bound from pawl.setting s where s.only_row) then
+        return null;
+    end if;
+    with recursive role (oid) as (
+        select r.oid from pg_roles r where r.rolname = pawl._caller()
+        union
+        select m.roleid from pg_auth_members m join role on m.member = role.oid
+    )
+    select array_agg(distinct g.tenant) into v_tenants
+    from pawl.granted g
+    join pg_roles r on r.rolname = g.role_name
+    join role on role.oid = r.oid
+    where g.tenant is not null;
+    -- Bound to several through its groups, it finds nothing of any of them until it chooses one with set role. No
+    -- tenant can have this name.
+    return case when cardinality(v_tenants) > 1 then chr(1) || 'ambiguous' else v_tenants[1] end;
+end
+$$;
+comment on function pawl._bound_tenant() is 'the tenant that the caller is bound to, or null';
+
+create function pawl._tenant(p_tenant text)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_bound text;
+begin
+    if p_tenant is null or octet_length(p_tenant) > 200 or p_tenant like chr(1) || '%' then
+        perform pawl._raise('PW003', 'tenant must be a text of at most 200 bytes');
+    end if;
+    v_bound := pawl._bound_tenant();
+    if v_bound is null or v_bound = p_tenant or p_tenant = '' then
+        return coalesce(v_bound, p_tenant);
+    end if;
+    perform pawl._raise('PW001', format('tenant "%s" not found', p_tenant));
+    return null;
+end
+$$;
+comment on function pawl._tenant(text) is 'the tenant a call works in: the one it names, or the one its role is bound to';
+
+-- For verbs that touch everybody.
+create function pawl._only_unbound(p_verb text)
+returns void
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- guard:only_unbound
+    if pawl._bound_tenant() is not null then
+        perform pawl._raise('PW007', format('pawl.%s concerns every tenant, and the role is bound to one', p_verb),
+            'Call it as a role that is not bound to a tenant.');
+    end if;
+end
+$$;
+comment on function pawl._only_unbound(text) is 'refuses roles that are bound to one tenant';

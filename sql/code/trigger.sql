@@ -1,0 +1,545 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Triggering: the durable intent that a run should happen, one or many.
+
+-- Inserts the one row that a run is; for a flow (p_flow, its workflow) its first tasks, too. Everything is decided by
+-- the caller. False: p_given, an id that the client made, is there already. Only such an id can be, and only for it the
+-- dearer insert is paid.
+create function pawl._insert_run(
+    p_now timestamptz, p_queue int, p_timeout interval, p_flow int, p_id uuid, p_given boolean, p_input json, p_tenant text,
+    p_priority int, p_delay interval, p_metadata json, p_key text, p_limit_key text, p_parent uuid, p_parent_step text,
+    p_parent_task int, p_attached boolean)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_apart boolean := octet_length(p_input::text) > 2000;
+    v_timeout boolean := p_timeout is not null;
+    v_place int := case when p_flow is not null then 4 when p_delay > interval '0' then 1 else 0 end;
+    v_due timestamptz := case when p_delay > interval '0' then p_now + p_delay else p_now end;
+    v_reason text := case when p_delay > interval '0' and p_flow is null then 'delay' end;
+    v_undo boolean := p_flow is not null and exists (
+        select from pawl.flow_step s where s.workflow_id = p_flow and s.undo is not null);
+    v_input json := case when not v_apart then p_input end;
+    v_made int := 1;
+begin
+    if p_given then
+        insert into pawl.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
+                               triggered_at, tenant, limit_key, key, parent_id, parent_step, parent_task, input, metadata)
+        values (p_id, 0, p_queue, v_place, p_priority, v_apart, v_timeout or p_attached, v_undo, v_reason, v_due, p_now,
+                p_tenant, p_limit_key, p_key, p_parent, p_parent_step, p_parent_task, v_input, p_metadata)
+        on conflict on constraint task_pkey do nothing;
+        get diagnostics v_made = row_count;
+    else
+        insert into pawl.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
+                               triggered_at, tenant, limit_key, key, parent_id, parent_step, parent_task, input, metadata)
+        values (p_id, 0, p_queue, v_place, p_priority, v_apart, v_timeout or p_attached, v_undo, v_reason, v_due, p_now,
+                p_tenant, p_limit_key, p_key, p_parent, p_parent_step, p_parent_task, v_input, p_metadata);
+    end if;
+    -- A run of a given id may have ended and left the hot set meanwhile: looked for in a later statement.
+    if v_made = 1 and p_given and pawl._id_is_used(p_id) then
+        delete from pawl.task t where t.run_id = p_id and t.task_no = 0;
+        v_made := 0;
+    end if;
+    if v_made = 0 then
+        return false;
+    end if;
+    if v_apart then
+        perform pawl._need_partitions(p_now);
+        insert into pawl.input (run_id, input) values (p_id, p_input);
+    end if;
+    if v_timeout then
+        insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
+        values (p_id, 0, 'timeout', 0, 0, p_tenant, p_now, v_due + p_timeout);
+    end if;
+    if p_flow is not null then
+        perform pawl._open_flows(array[p_id], p_flow, p_now, p_delay);
+    end if;
+    return true;
+end
+$$;
+comment on function pawl._insert_run(timestamptz, int, interval, int, uuid, boolean, json, text, int, interval, json, text, text, uuid, text, int, boolean) is 'inserts the hot row of a new run; false if there is one already';
+
+create function pawl._need_partitions(p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_now > (select s.partitions_until from pawl.setting s where s.only_row) - interval '26 hours' then
+        perform pawl._make_partitions(p_now);
+    end if;
+end
+$$;
+comment on function pawl._need_partitions(timestamptz) is 'makes partitions if housekeeping is late';
+
+-- Whether a run of this id has ended already. A caller above read committed cannot see a run that ended
+-- after its snapshot, but a unique index can: it tries to insert the row and takes it back.
+create function pawl._id_is_used(p_id uuid)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_made int;
+begin
+    if current_setting('transaction_isolation') = 'read committed' then
+        return exists (select from pawl.run r where r.run_id = p_id and r.round = 1);
+    end if;
+    perform pawl._need_partitions(pawl._id_time(p_id));
+    insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at,
+                          rolled_back, input_apart, tenant)
+    values (p_id, 1, 1, 0, 0, 0, 0, '-infinity', '-infinity', false, false, '')
+    on conflict do nothing;
+    get diagnostics v_made = row_count;
+    if v_made = 0 then
+        return true;
+    end if;
+    delete from pawl.run r where r.run_id = p_id and r.round = 1;
+    return false;
+end
+$$;
+comment on function pawl._id_is_used(uuid) is 'whether a run of this id has ended already';
+
+-- Takes the key for p_id, or answers with the run that has it. Raises when the input differs.
+create function pawl._take_key(
+    p_now timestamptz, p_workflow_id int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_expires timestamptz,
+    out run_id uuid, out taken boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_old pawl.key;
+    v_made int;
+begin
+    run_id := p_id;
+    taken := true;
+    for v_try in 1..20 loop
+        insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
+        values (p_workflow_id, p_expires, p_id, p_tenant, p_key, p_digest)
+        on conflict on constraint key_pkey do nothing;
+        get diagnostics v_made = row_count;
+        if v_made = 1 then
+            return;
+        end if;
+        -- A statement of its own: it sees what was committed while the insert waited.
+        select k.* into v_old
+        from pawl.key k
+        where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key;
+        if found and v_old.expires_at <= p_now then
+            -- The time it was given is over: take it, unless somebody else just did.
+            update pawl.key k
+            set run_id = p_id, digest = p_digest, expires_at = p_expires
+            where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key and k.run_id = v_old.run_id;
+            get diagnostics v_made = row_count;
+            if v_made = 1 then
+                return;
+            end if;
+        elsif found then
+            if v_old.digest <> p_digest then
+                perform pawl._raise('PW004', format('key "%s" was used with another input', p_key),
+                    format('Run %s has the key. Use another key for another input.', v_old.run_id));
+            end if;
+            run_id := v_old.run_id;
+            taken := false;
+            return;
+        end if;
+    end loop;
+    perform pawl._raise('PW010', format('key "%s" changes hands too fast', p_key), 'Send the call again.');
+end
+$$;
+comment on function pawl._take_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the new one';
+
+-- Whether a live worker handles the queue, and one notification if an idle one does.
+create function pawl._wake(p_queue int, p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_idle bigint;
+    v_handled boolean;
+begin
+    select (select w.session_id from pawl.worker w
+            where w.idle and w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids) limit 1),
+           exists (select from pawl.worker w
+                   where w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids))
+    into v_idle, v_handled;
+    if v_idle is not null then
+        perform pg_notify('pawl_' || v_idle, '');
+    end if;
+    return v_handled;
+end
+$$;
+comment on function pawl._wake(int, timestamptz) is 'notifies one idle worker of a queue, if there is one';
+
+create function pawl._workflow(p_name text)
+returns pawl.workflow
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_workflow pawl.workflow;
+begin
+    select w.* into v_workflow from pawl.workflow w where w.name = p_name;
+    if not found then
+        perform pawl._raise('PW002', format('unknown workflow "%s"', p_name),
+            'Create it first: select pawl.create_workflow(name).');
+    end if;
+    return v_workflow;
+end
+$$;
+comment on function pawl._workflow(text) is 'the row of a workflow, or an error';
+
+create function pawl._check_trigger(p_key text, p_priority int, p_delay interval, p_limit_key text)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if length(p_key) not between 1 and 500 or octet_length(p_key) > 1000 then
+        perform pawl._raise('PW003', 'key must have 1 to 500 characters and at most 1000 bytes');
+    end if;
+    if p_priority not between 0 and 32767 then
+        perform pawl._raise('PW003', 'priority must be between 0 and 32767');
+    end if;
+    if p_delay > interval '10 years' then
+        perform pawl._raise('PW003', 'delay must be at most ten years');
+    end if;
+    if length(p_limit_key) > 500 then
+        perform pawl._raise('PW003', 'limit_key must have at most 500 characters');
+    end if;
+end
+$$;
+comment on function pawl._check_trigger(text, int, interval, text) is 'refuses options of a trigger that are out of range';
+
+create function pawl._check_own(p_ids uuid[], p_tenant text)
+returns void
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if exists (select from pawl.task t where t.run_id = any (p_ids) and t.tenant <> p_tenant)
+       or exists (select from pawl._runs(p_ids) r where r.tenant <> p_tenant) then
+        perform pawl._raise('PW001', 'an id was used by a run that is not found here', 'Make ids with pawl.make_id().');
+    end if;
+end
+$$;
+comment on function pawl._check_own(uuid[], text) is 'refuses ids of runs of another tenant';
+
+-- Whether the run of this id was triggered with this key.
+create function pawl._has_key(p_id uuid, p_queue int, p_key text)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return exists (select from pawl.task t where t.run_id = p_id and t.task_no = 0 and t.queue_id = p_queue and t.key = p_key)
+        or exists (select from pawl._runs(array[p_id]) r where r.queue_id = p_queue and r.key = p_key);
+end
+$$;
+comment on function pawl._has_key(uuid, int, text) is 'whether a run was triggered with a key';
+
+create or replace function pawl.trigger(
+    workflow text, input json default '{}', key text default null, tenant text default '', priority int default null,
+    delay interval default null, metadata json default null, id uuid default null, key_ttl interval default null,
+    key_while_active boolean default false, limit_key text default null)
+returns table (run_id uuid, created boolean, handled boolean)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_hex text := lpad(to_hex((date_part('epoch', v_now) * 1000)::bigint), 12, '0');
+    v_input text := input::text;
+    v_workflow int;
+    v_queue int;
+    v_priority int;
+    v_timeout interval;
+    v_flow boolean;
+    v_bound boolean;
+    v_late boolean;
+    v_idle bigint;
+    v_holder uuid;
+    v_digest bytea;
+    v_expires timestamptz;
+    v_made int;
+    v_taken boolean := true;
+begin
+    -- Few statements and few calls: what is usual is tested in line, and only the rest is handed on.
+    select w.workflow_id, w.queue_id, w.priority::int, w.run_timeout, w.flow,
+           s.tenants_bound, v_now > s.partitions_until - interval '26 hours',
+           -- An idle worker that handles the queue, to be notified; and whether any live one does.
+           (select k.session_id from pawl.worker k
+            where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
+           exists (select from pawl.worker k
+                   where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids))
+    into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_late, v_idle, handled
+    from pawl.workflow w
+    cross join pawl.setting s
+    where w.name = trigger.workflow and s.only_row;
+    if not found then
+        perform pawl._raise('PW002', format('unknown workflow "%s"', workflow),
+            'Create it first: select pawl.create_workflow(name).');
+    end if;
+    if v_flow then
+        perform pawl._check_flow(v_workflow);
+    end if;
+    if v_late then
+        perform pawl._make_partitions(v_now);
+    end if;
+    if v_bound or tenant is null or tenant <> '' then
+        tenant := pawl._tenant(tenant);
+    end if;
+    if v_input is null or octet_length(v_input) > 2000
+       or octet_length(v_input) - octet_length(replace(replace(v_input, '{', ''), '[', '')) > 64 then
+        perform pawl._check_payload(v_input);
+    end if;
+    if metadata is not null then
+        perform pawl._check_payload(metadata::text);
+    end if;
+    if priority is not null or delay is not null or limit_key is not null or length(key) not between 1 and 500
+       or octet_length(key) > 1000 then
+        perform pawl._check_trigger(key, priority, delay, limit_key);
+    end if;
+    if key_ttl <= interval '0' or key_ttl is not null and key_while_active then
+        perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, which must be more than 0, or key_while_active');
+    end if;
+    if id is not null then
+        perform pawl._id_check(id, v_now);
+        run_id := id;
+    elsif key is not null then
+        run_id := pawl._id_make(v_now, pawl._key_slot(tenant, workflow, key));
+    else
+        run_id := (v_hex || '7' || substr(gen_random_uuid()::text, 16))::uuid;
+    end if;
+    if key is not null then
+        -- The first try of _take_key, without the call; if the key is there already, it decides.
+        v_digest := sha256(convert_to(v_input, 'UTF8'));
+        v_expires := case when key_while_active then 'infinity' else v_now + key_ttl end;
+        insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
+        values (v_workflow, v_expires, trigger.run_id, trigger.tenant, trigger.key, v_digest)
+        on conflict on constraint key_pkey do nothing;
+        get diagnostics v_made = row_count;
+        if v_made = 0 then
+            select k.run_id, k.taken into v_holder, v_taken
+            from pawl._take_key(v_now, v_workflow, tenant, key, v_digest, trigger.run_id, v_expires) k;
+            created := v_holder = run_id;
+            run_id := v_holder;
+        end if;
+    end if;
+    if created is not false and id is null and delay is null and v_timeout is null and not v_flow and not key_while_active
+       and octet_length(v_input) <= 2000 then
+        -- The plain case of _insert_run, without the call.
+        insert into pawl.task (run_id, task_no, queue_id, place, priority, due_at, triggered_at, tenant, limit_key, key,
+                               input, metadata)
+        values (trigger.run_id, 0, v_queue, 0, coalesce(trigger.priority, v_priority), v_now, v_now, trigger.tenant,
+                trigger.limit_key, trigger.key, trigger.input, trigger.metadata);
+        created := true;
+    elsif created is not false then
+        created := pawl._insert_run(v_now, v_queue, v_timeout, case when v_flow then v_workflow end, run_id, id is not null, input,
+            tenant, coalesce(priority, v_priority), delay, metadata, key, limit_key, null, null, null,
+            key is not null and key_while_active);
+        if not created and key is not null and not pawl._has_key(run_id, v_queue, key) then
+            perform pawl._raise('PW004', format('id "%s" belongs to a run without this key', run_id), 'Make another id.');
+        end if;
+        if not created and key is not null and v_taken then
+            -- A call that was sent again: its run has freed the key since, and nobody would free it once more.
+            delete from pawl.key k
+            where k.tenant = trigger.tenant and k.workflow_id = v_workflow and k.key = trigger.key;
+        end if;
+        if not created and v_bound then
+            perform pawl._check_own(array[run_id], tenant);
+        end if;
+    end if;
+    if v_flow then
+        handled := pawl._flow_handled(v_workflow, v_now);
+    elsif v_idle is not null then
+        perform pg_notify('pawl_' || v_idle, '');
+    end if;
+    return next;
+end
+$$;
+comment on function pawl.trigger(text, json, text, text, int, interval, json, uuid, interval, boolean, text) is
+'Triggers a run: records, in the caller''s transaction, the intent that it should happen, and returns its id. created is false when the key or the id stands for a run already. handled says whether a live worker handles the workflow now; without one the run waits. Payloads are kept as they are. A key holds as long as the run is retained, or for key_ttl, or while the run has not ended (key_while_active).
+Twice: with the same key or the same id, the same run; without either, another run.
+Locks: the row of the key while it is new.
+Errors: PW001 another tenant than the caller''s, PW002 unknown workflow, PW003 bad argument, PW004 same key with another input, PW009 payload over a limit, PW010 the key changed hands too fast: send it again; 40001 above read committed.
+Bound: constant.';
+
+-- The set-wise insert of runs whose ids the client made: as _insert_run, first the insert, then a look into history.
+create function pawl._insert_given(
+    p_now timestamptz, p_queue int, p_flow int, p_priority int, p_tenant text, p_delay interval, p_metadata json, p_ids uuid[],
+    p_inputs json[], p_limit_keys text[])
+returns table (item int, run_id uuid, created boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_place int := case when p_flow is not null then 4 when p_delay > interval '0' then 1 else 0 end;
+    v_least uuid := pawl._id_floor(p_now - interval '1 hour');
+    v_most uuid := pawl._id_floor(p_now + interval '1 hour');
+    v_made uuid[];
+    v_used uuid[];
+begin
+    perform pawl._id_check(i, p_now)
+    from unnest(p_ids) i
+    where i is null or i < v_least or i > v_most
+       or substr(i::text, 15, 1) <> '7' or substr(i::text, 20, 1) not in ('8', '9', 'a', 'b');
+    with made as (
+        insert into pawl.task (run_id, task_no, queue_id, place, priority, reason, due_at, triggered_at, tenant,
+                               limit_key, input, metadata)
+        select i.id, 0, p_queue, v_place, p_priority, case when v_place = 1 then 'delay' end,
+               case when v_place = 1 then p_now + p_delay else p_now end, p_now, p_tenant, i.limit_key, i.input, p_metadata
+        from unnest(p_ids, p_inputs, p_limit_keys) i (id, input, limit_key)
+        order by i.id
+        on conflict on constraint task_pkey do nothing
+        returning run_id
+    )
+    select coalesce(array_agg(m.run_id), array[]::uuid[]) into v_made from made m;
+    v_used := array(select distinct r.run_id from pawl._runs(v_made) r);
+    if cardinality(v_used) > 0 then
+        delete from pawl.task t where t.run_id = any (v_used) and t.task_no = 0;
+    end if;
+    if p_flow is not null and cardinality(v_made) > cardinality(v_used) then
+        perform pawl._open_flows(array(select m from unnest(v_made) m where m <> all (v_used)), p_flow, p_now, p_delay);
+    end if;
+    if cardinality(v_made) = cardinality(p_ids) and cardinality(v_used) = 0 then
+        return query select i.n::int, i.id, true from unnest(p_ids) with ordinality i (id, n);
+        return;
+    end if;
+    return query
+    select i.n::int, i.id,
+           i.id = any (v_made) and i.id <> all (v_used) and row_number() over (partition by i.id order by i.n) = 1
+    from unnest(p_ids) with ordinality i (id, n)
+    order by i.n;
+end
+$$;
+comment on function pawl._insert_given(timestamptz, int, int, int, text, interval, json, uuid[], json[], text[]) is 'inserts runs under ids that the client made';
+
+create or replace function pawl.trigger_many(
+    workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
+    delay interval default null, metadata json default null, ids uuid[] default null, key_ttl interval default null,
+    key_while_active boolean default false, limit_keys text[] default null)
+returns table (item int, run_id uuid, created boolean, handled boolean)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_workflow pawl.workflow := pawl._workflow(workflow);
+    v_tenant text := pawl._tenant(tenant);
+    v_count int := coalesce(cardinality(inputs), 0);
+    v_prefix text := pawl._id_prefix(v_now);
+    -- 47 and 10 random bits of the one id that was made for them.
+    v_random bigint := ('x' || right(gen_random_uuid()::text, 12))::bit(48)::bigint >> 1;
+    v_slot int := (random() * 1023)::int;
+    v_max int := (select s.payload_max from pawl.setting s where s.only_row);
+    v_place int := case when v_workflow.flow then 4 when delay > interval '0' then 1 else 0 end;
+    v_handled boolean;
+    v_ids uuid[];
+begin
+    if v_workflow.flow then
+        perform pawl._check_flow(v_workflow.workflow_id);
+    end if;
+    if v_count > 10000 then
+        perform pawl._raise('PW009', format('%s runs in one call, the limit is 10000', v_count));
+    end if;
+    if cardinality(keys) <> v_count or cardinality(ids) <> v_count or cardinality(limit_keys) <> v_count then
+        perform pawl._raise('PW003', 'inputs, keys, ids and limit_keys must have the same length');
+    end if;
+    if keys is not null or v_workflow.run_timeout is not null
+       -- Of a flow with undos the run itself says so.
+       or v_workflow.flow and exists (
+           select from pawl.flow_step s where s.workflow_id = v_workflow.workflow_id and s.undo is not null)
+       or ids is not null and current_setting('transaction_isolation') <> 'read committed'
+       or exists (
+           select from unnest(inputs) i (input)
+           where i.input is null or octet_length(i.input::text) > least(2000, v_max)
+              or octet_length(i.input::text)
+                 - octet_length(replace(replace(i.input::text, '{', ''), '[', '')) > 64) then
+        return query
+        select i.item::int, t.run_id, t.created, t.handled
+        from (
+            -- Keys in one order for everybody, so that two callers do not wait for each other in a circle.
+            select u.*
+            from unnest(inputs, coalesce(keys, array_fill(null::text, array[v_count])),
+                        coalesce(ids, array_fill(null::uuid, array[v_count])),
+                        coalesce(limit_keys, array_fill(null::text, array[v_count])))
+                     with ordinality u (input, key, id, limit_key, item)
+            order by u.key, u.id, u.item
+            offset 0
+        ) i
+        cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl,
+                                        key_while_active, i.limit_key) t
+        order by i.item;
+        return;
+    end if;
+    perform pawl._check_trigger(null, priority, delay, (select k from unnest(limit_keys) k order by length(k) desc nulls last limit 1));
+    if metadata is not null then
+        perform pawl._check_payload(metadata::text);
+    end if;
+    perform pawl._need_partitions(v_now);
+    v_handled := case when v_workflow.flow then pawl._flow_handled(v_workflow.workflow_id, v_now)
+                      else pawl._wake(v_workflow.queue_id, v_now) end;
+    if ids is not null then
+        if pawl._bound_tenant() is not null then
+            perform pawl._check_own(ids, v_tenant);
+        end if;
+        return query
+        select g.item, g.run_id, g.created, v_handled
+        from pawl._insert_given(v_now, v_workflow.queue_id, case when v_workflow.flow then v_workflow.workflow_id end,
+                                coalesce(priority, v_workflow.priority), v_tenant, delay, metadata,
+                                ids, inputs, limit_keys) g;
+        return;
+    end if;
+    with made as (
+        insert into pawl.task (run_id, task_no, queue_id, place, priority, reason, due_at, triggered_at, tenant,
+                               limit_key, input, metadata)
+        -- Random for the whole call, counted within it: as unique, in order, and half the cost of random ids.
+        select (v_prefix || lpad(to_hex(i.n & 4095), 3, '0') || '-' || to_hex(32768 | (((v_slot + i.n) & 1023) << 4))
+                || '-' || lpad(to_hex(v_random + i.n), 12, '0'))::uuid, 0, v_workflow.queue_id, v_place,
+               coalesce(priority, v_workflow.priority), case when v_place = 1 then 'delay' end,
+               case when v_place = 1 then v_now + delay else v_now end, v_now, v_tenant, i.limit_key, i.input, metadata
+        from unnest(inputs, limit_keys) with ordinality i (input, limit_key, n)
+        returning run_id
+    )
+    select array_agg(m.run_id) into v_ids from made m;
+    if v_workflow.flow and v_count > 0 then
+        perform pawl._open_flows(v_ids, v_workflow.workflow_id, v_now, delay);
+    end if;
+    return query select n::int, i, true, v_handled from unnest(v_ids) with ordinality u (i, n);
+end
+$$;
+comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[]) is
+'Triggers up to 10,000 runs of one workflow in one call; the answer has one row for each input, in order. Otherwise as trigger.
+Twice: with the same keys or ids, the same runs; without, other runs.
+Locks: the rows of new keys, in the order given.
+Errors: those of trigger; one bad item refuses the whole call, because it is one transaction.
+Bound: 10,000 runs.';

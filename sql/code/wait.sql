@@ -1,0 +1,320 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Waiting, from the side of the run: sleep, event, signal, approval, child.
+
+-- Emit and wait meet on one row, which both change before they look for each other. This is the waiter''s
+-- side: it never waits for a lock. False: another transaction is there now.
+create function pawl._meet(p_tenant text, p_topic text, p_key text, p_path_set text, p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_made int;
+begin
+    -- guard:meet_lock
+    perform from pawl.topic o
+    where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
+    for update skip locked;
+    if found then
+        -- guard:meet_update
+        update pawl.topic o
+        set beat = o.beat + 1, touched_at = p_now,
+            path_sets = case when p_path_set = any (o.path_sets) then o.path_sets else o.path_sets || p_path_set end
+        where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
+          -- Once for each transaction: a thousand waits in one commit would leave a thousand dead versions.
+          and (o.xmin <> pg_current_xact_id()::xid or p_path_set <> all (o.path_sets));
+        return true;
+    end if;
+    if exists (select from pawl.topic o where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key) then
+        return false;
+    end if;
+    -- A new row is made under this lock only, so that the insert below never waits for another one.
+    if not pg_try_advisory_xact_lock(hashtextextended(p_tenant || chr(1) || p_topic || chr(1) || p_key, 7)) then
+        return false;
+    end if;
+    insert into pawl.topic (tenant, topic, key, touched_at, path_sets)
+    values (p_tenant, p_topic, p_key, p_now, array[p_path_set])
+    on conflict on constraint topic_pkey do nothing;
+    get diagnostics v_made = row_count;
+    return v_made = 1;
+end
+$$;
+comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait comes to the meeting point of its topic and key';
+
+-- The earliest event since the run was triggered that matches and that this run has not taken.
+create function pawl._find_event(
+    p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz)
+returns pawl.event
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_event pawl.event;
+    v_paths text := pawl._path_set(p_match);
+    v_digest bytea := pawl._match_digest(p_match);
+    v_taken uuid[] := array(
+        select s.source_id from pawl._steps(array[p_task.run_id]) s where s.kind = 3 and s.source_id is not null);
+    v_from timestamptz := greatest(p_task.triggered_at,
+        p_now - (select s.event_retention from pawl.setting s where s.only_row));
+    -- An id that a client made may be an hour off the time it was emitted at.
+    v_floor uuid := pawl._id_floor(v_from - interval '1 hour');
+begin
+    select e.* into v_event
+    from pawl.event e
+    where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
+      and e.emitted_at >= v_from
+      and e.event_id <> all (v_taken)
+      and (v_paths = '' or pawl._digest(v_paths, e.payload::jsonb) = v_digest)
+    order by e.event_id
+    limit 1;
+    return v_event;
+end
+$$;
+comment on function pawl._find_event(pawl.task, text, text, json, timestamptz) is 'an event that came before the wait for it';
+
+create function pawl._open_wait(
+    p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_due timestamptz, p_topic text default null,
+    p_key text default null, p_match json default null, p_form json default null, p_child uuid default null)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, form, child_id,
+                           created_at, due_at)
+    values (p_task.run_id, p_task.task_no, p_name, p_kind, coalesce(p_seq, pawl._next_seq(p_task)), p_task.tenant, p_topic,
+            p_key, case when p_kind = 3 then pawl._match_digest(p_match) end, p_match, p_form, p_child, p_now, p_due);
+    update pawl.task t set attached = true, recorded = true, crashes = 0
+    where t.run_id = p_task.run_id and t.task_no = p_task.task_no and not (t.attached and t.recorded and t.crashes = 0);
+end
+$$;
+comment on function pawl._open_wait(pawl.task, timestamptz, text, int, int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
+
+create function pawl._commit_wait(
+    p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_option json,
+    out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_kind int := array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], p_kind);
+    v_old pawl.step;
+    v_open pawl.wait;
+    v_due timestamptz := p_now + pawl._millis(p_option ->> 'timeout_ms', null);
+begin
+    select s.* into v_old
+    from pawl._step(p_task.run_id, p_task.task_no, p_name) s
+    where s.state <> 2 or s.round = p_task.round
+    order by s.round desc limit 1;
+    select w.* into v_open
+    from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name;
+    if coalesce(v_old.kind, v_open.kind, v_kind) <> v_kind then
+        perform pawl._pause_for_drift(p_task, p_now, p_name, pawl._kind_name(coalesce(v_old.kind, v_open.kind)), p_kind);
+        answer := 'refused';
+        reason := 'drift';
+        return;
+    end if;
+    answer := 'already';
+    if v_old.run_id is not null then
+        value := json_build_object('state', pawl._state_name(v_old.state), 'output', v_old.output, 'error', v_old.error);
+        return;
+    end if;
+    if v_open.run_id is not null then
+        value := json_build_object('state', 'PAUSED', 'child', v_open.child_id);
+        return;
+    end if;
+    answer := 'ok';
+    value := json_build_object('state', 'PAUSED');
+    if p_kind = 'sleep' then
+        perform pawl._open_wait(p_task, p_now, p_name, 2, p_seq, p_now + pawl._millis(p_option ->> 'ms', '0'));
+    elsif p_kind = 'event' then
+        select e.answer, e.reason, e.value into answer, reason, value
+        from pawl._wait_event(p_task, p_now, p_name, p_seq, p_option, coalesce(v_due, 'infinity')) e;
+    elsif p_kind = 'child' then
+        select c.answer, c.reason, c.value into answer, reason, value
+        from pawl._start_child(p_task, p_now, p_name, p_seq, p_payload, p_option) c;
+    elsif p_option ->> 'signal' !~ '^[a-z0-9_.-]{1,100}$' then
+        answer := 'refused';
+        reason := format('bad signal name "%s"', p_option ->> 'signal');
+        value := null;
+    else
+        value := pawl._wait_signal(p_task, p_now, p_name, v_kind, p_seq, p_option, coalesce(v_due, 'infinity'));
+        if value is null then
+            answer := 'busy';
+            reason := 'another transaction holds the run';
+        end if;
+    end if;
+end
+$$;
+comment on function pawl._commit_wait(pawl.task, timestamptz, text, text, text, int, json) is 'commits an item that waits for something';
+
+create function pawl._wait_event(
+    p_task pawl.task, p_now timestamptz, p_name text, p_seq int, p_option json, p_due timestamptz,
+    out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_topic text := p_option ->> 'topic';
+    v_key text := coalesce(p_option ->> 'key', '');
+    v_match json := case when json_typeof(p_option -> 'match') <> 'null' then p_option -> 'match' end;
+    v_event pawl.event;
+begin
+    reason := case when v_topic is null or length(v_topic) not between 1 and 200 then 'a wait for an event needs a topic of 1 to 200 characters'
+                   when length(v_key) > 500 then 'key has more than 500 characters'
+                   else pawl._match_problem(v_match) end;
+    if reason is null and exists (
+        select from pawl.topic o
+        where o.tenant = p_task.tenant and o.topic = v_topic and o.key = v_key and cardinality(o.path_sets) >= 64
+          and pawl._path_set(v_match) <> all (o.path_sets)) then
+        reason := 'waits on this topic and key match on more than 64 different sets of paths';
+    end if;
+    if reason is not null then
+        answer := 'refused';
+        return;
+    end if;
+    if not pawl._meet(p_task.tenant, v_topic, v_key, pawl._path_set(v_match), p_now) then
+        answer := 'busy';
+        reason := 'another transaction emits on this topic and key';
+        return;
+    end if;
+    answer := 'ok';
+    -- A statement of its own, after the meeting: it sees every event emitted before.
+    -- guard:wait_looks_back
+    v_event := pawl._find_event(p_task, v_topic, v_key, v_match, p_now);
+    if v_event.event_id is not null then
+        perform pawl._record(p_task, p_name, 3, 1, p_seq, v_event.payload, null, p_now, 0, 1, null, v_event.event_id);
+        perform pawl._note_progress(p_task, p_name);
+        value := json_build_object('state', 'SUCCESS', 'output', v_event.payload);
+        return;
+    end if;
+    perform pawl._open_wait(p_task, p_now, p_name, 3, p_seq, p_due, v_topic, v_key, v_match);
+    value := json_build_object('state', 'PAUSED');
+end
+$$;
+comment on function pawl._wait_event(pawl.task, timestamptz, text, int, json, timestamptz) is 'takes an event, or waits for one';
+
+-- The task''s row is the meeting point of a run and those who send it signals.
+create function pawl._wait_signal(
+    p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_option json, p_due timestamptz)
+returns json
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_signal text := coalesce(p_option ->> 'signal', regexp_replace(p_name, '^.*/|#[0-9]+$', '', 'g'));
+    -- No signal can have such a name, so only a decision is taken for an approval.
+    v_kept text := case when p_kind = 6 then 'approval:' else '' end || v_signal;
+    v_payload json;
+begin
+    -- Whoever sends a signal comes to task 0, so a task of a flow goes there, too.
+    -- guard:signal_meets_flow
+    if p_task.task_no > 0 then
+        perform from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 for update skip locked;
+        if not found then
+            return null;
+        end if;
+    end if;
+    delete from pawl.signal g
+    where g.run_id = p_task.run_id and g.name = v_kept
+      and g.signal_no = (select min(m.signal_no) from pawl.signal m where m.run_id = p_task.run_id and m.name = v_kept)
+    returning g.payload into v_payload;
+    if found then
+        perform pawl._record(p_task, p_name, p_kind, 1, p_seq, v_payload, null, p_now);
+        perform pawl._note_progress(p_task, p_name);
+        return json_build_object('state', 'SUCCESS', 'output', v_payload);
+    end if;
+    perform pawl._open_wait(p_task, p_now, p_name, p_kind, p_seq, p_due, v_signal, null, null, p_option -> 'form');
+    return json_build_object('state', 'PAUSED');
+end
+$$;
+comment on function pawl._wait_signal(pawl.task, timestamptz, text, int, int, json, timestamptz) is 'takes a signal, or waits for one';
+
+create function pawl._start_child(
+    p_task pawl.task, p_now timestamptz, p_name text, p_seq int, p_payload text, p_option json,
+    out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_workflow pawl.workflow;
+    v_detached boolean := coalesce((p_option ->> 'detached')::boolean, false);
+    v_child uuid;
+begin
+    select w.* into v_workflow from pawl.workflow w where w.name = p_option ->> 'workflow';
+    if not found then
+        answer := 'refused';
+        reason := format('unknown workflow "%s"', p_option ->> 'workflow');
+        return;
+    end if;
+    -- As for a trigger.
+    if (p_option ->> 'priority')::int not between 0 and 32767
+       or pawl._millis(p_option ->> 'delay_ms', null) > interval '10 years' or length(p_option ->> 'limit_key') > 500 then
+        answer := 'refused';
+        reason := 'priority must be between 0 and 32767, delay_ms at most ten years, limit_key at most 500 characters';
+        return;
+    end if;
+    v_child := pawl._id_make(p_now, pawl._id_slot(p_task.run_id));
+    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
+        v_child, false, coalesce(p_payload, '{}')::json, p_task.tenant,
+        coalesce((p_option ->> 'priority')::int, v_workflow.priority), pawl._millis(p_option ->> 'delay_ms', null), p_option -> 'metadata', null,
+        p_option ->> 'limit_key', p_task.run_id, case when v_detached then null else p_name end, nullif(p_task.task_no, 0), false);
+    answer := 'ok';
+    if v_detached then
+        perform pawl._record(p_task, p_name, 5, 1, p_seq, json_build_object('run_id', v_child), null, p_now, 0, 1, null, v_child);
+        perform pawl._note_progress(p_task, p_name);
+        value := json_build_object('state', 'SUCCESS', 'output', json_build_object('run_id', v_child));
+    else
+        perform pawl._open_wait(p_task, p_now, p_name, 5, p_seq, 'infinity', null, null, null, null, v_child);
+        value := json_build_object('state', 'PAUSED', 'child', v_child);
+    end if;
+    perform pawl._wake(v_workflow.queue_id, p_now);
+end
+$$;
+comment on function pawl._start_child(pawl.task, timestamptz, text, int, text, json) is 'starts a child run, to be waited for or not';
+
+-- Waits whose time is over, of tasks that are being claimed: a sleep ends well, any other wait has timed out.
+create function pawl._settle_due(p_ids uuid[], p_tasks int[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_wait pawl.wait;
+    v_task pawl.task;
+begin
+    for v_wait in
+        select w.*
+        from unnest(p_ids, p_tasks) i (run_id, task_no)
+        cross join lateral (
+            select w.*
+            from pawl.wait w
+            where w.run_id = i.run_id and w.task_no = i.task_no and w.kind > 0 and w.due_at <= p_now
+            -- An emit that has the row in its hands decides: it will have matched.
+            for update skip locked
+        ) w
+    loop
+        select t.* into v_task from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
+        delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
+        perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 2 then 1 else 2 end, v_wait.seq, null,
+            case when v_wait.kind <> 2 then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
+            (1000 * least(date_part('epoch', p_now - v_wait.created_at), 2000000))::int);
+    end loop;
+end
+$$;
+comment on function pawl._settle_due(uuid[], int[], timestamptz) is 'ends the waits of claimed tasks whose time is over';

@@ -1,0 +1,293 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One sentence that says what a run waits for, and what to do about it.
+
+create function pawl._ago(p_time interval)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_s double precision := greatest(date_part('epoch', p_time), 0);
+begin
+    return case
+        when v_s < 120 then format('%s s', round(v_s))
+        when v_s < 7200 then format('%s min', round(v_s / 60))
+        when v_s < 172800 then format('%s h', round(v_s / 3600))
+        else format('%s days', round(v_s / 86400)) end;
+end
+$$;
+comment on function pawl._ago(interval) is 'a length of time for people';
+
+create or replace function pawl.why(run uuid)
+returns text
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_bound text := pawl._bound_tenant();
+    v_task pawl.task;
+begin
+    select t.* into v_task
+    from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
+    if not found then
+        return pawl._why_ended(run, v_now, v_bound);
+    end if;
+    if v_task.place = 4 then
+        return pawl._why_flow(v_task, v_now);
+    end if;
+    return pawl._why_task(v_task, v_now);
+end
+$$;
+comment on function pawl.why(uuid) is
+'Says in one sentence what a run waits for, and what to do about it; for a run that has ended, how and when.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: PW001 no such run.
+Bound: constant, and the waits of the run.';
+
+create function pawl._why_paused(p_paused json, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return format('It is paused%s since %s (%s ago)%s; resume it with pawl.resume.', coalesce(' by ' || (p_paused ->> 'by'), ''),
+        to_char((p_paused ->> 'at')::timestamptz, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(p_now - (p_paused ->> 'at')::timestamptz),
+        coalesce(': ' || (p_paused ->> 'why'), ''));
+end
+$$;
+comment on function pawl._why_paused(json, timestamptz) is 'the sentence for what an operator has paused';
+
+create function pawl._why_task(p_task pawl.task, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_worker pawl.worker;
+    v_queue pawl.queue;
+begin
+    select q.* into v_queue from pawl.queue q where q.queue_id = p_task.queue_id;
+    select w.* into v_worker from pawl.worker w where w.session_id = p_task.session_id;
+    if p_task.place = 2 then
+        return pawl._why_held(p_task, v_worker, p_now);
+    end if;
+    if p_task.paused is not null then
+        return pawl._why_paused(p_task.paused, p_now);
+    end if;
+    if p_task.place = 1 and p_task.due_at > p_now then
+        return pawl._why_waiting(p_task, p_now);
+    end if;
+    return pawl._why_queued(p_task, v_queue, p_now);
+end
+$$;
+comment on function pawl._why_task(pawl.task, timestamptz) is 'the sentence for one task that has not ended';
+
+-- Of a flow: how many of its tasks are open, and what the one that is furthest waits for.
+create function pawl._why_flow(p_run pawl.task, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl.task;
+    v_wait pawl.wait;
+    v_open bigint;
+    v_why text;
+begin
+    select count(*) into v_open
+    from (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
+    select f.* into v_task from pawl._front_task(p_run.run_id) f;
+    if p_run.ending is not null then
+        return format('It is ending: %s %s ago; %s, and nothing new starts.',
+            case when p_run.ending ->> 'status' = '3' then 'cancelled' else 'a step failed' end,
+            pawl._ago(p_now - (p_run.ending ->> 'at')::timestamptz),
+            case v_open when 0 then 'no task is held' when 1 then '1 task is still held' else v_open || ' tasks are still held' end);
+    end if;
+    if p_run.paused is not null and v_task.place is distinct from 2 then
+        return pawl._why_paused(p_run.paused, p_now);
+    end if;
+    if v_task.run_id is null then
+        select w.* into v_wait
+        from pawl.wait w where w.run_id = p_run.run_id and w.kind = 5 order by w.seq, w.task_no limit 1;
+        return format('Step %s waits for its child %s since %s.', pawl._shown_name(p_run.run_id, v_wait.task_no, null), v_wait.child_id,
+            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'));
+    end if;
+    v_why := pawl._why_task(v_task, p_now);
+    return format('Step %s%s: %s', pawl._shown_name(p_run.run_id, v_task.task_no, null),
+        case when v_open > 10000 then ', one of over 10000 open ones' when v_open > 1 then format(', one of %s open ones', v_open) else '' end,
+        lower(left(v_why, 1)) || substr(v_why, 2));
+end
+$$;
+comment on function pawl._why_flow(pawl.task, timestamptz) is 'the sentence for a run of a flow';
+
+create function pawl._why_ended(p_run uuid, p_now timestamptz, p_bound text)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_run pawl.run := pawl._last_run(p_run);
+begin
+    if v_run.run_id is null or v_run.tenant <> coalesce(p_bound, v_run.tenant) then
+        perform pawl._raise('PW001', format('run %s not found', p_run), 'It may be older than the retention, or be held in another database.');
+    end if;
+    if v_run.error ->> 'code' = 'rollback_failed' then
+        return format('It ended ERROR %s ago because an undo failed; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.',
+            pawl._ago(p_now - v_run.ended_at), v_run.error -> 'not_undone');
+    end if;
+    return case v_run.status
+        when 1 then format('It ended SUCCESS %s ago; it waits for nothing.', pawl._ago(p_now - v_run.ended_at))
+        when 2 then format('It ended ERROR %s ago%s; start its next round with pawl.retry.', pawl._ago(p_now - v_run.ended_at),
+            coalesce(': ' || coalesce(v_run.error ->> 'message', v_run.error ->> 'code', left(v_run.error::text, 200)), ''))
+        else format('It was CANCELLED %s ago%s; start its next round with pawl.retry.', pawl._ago(p_now - v_run.ended_at),
+            coalesce(': ' || (v_run.error ->> 'message'), '')) end;
+exception
+    -- An error that is not an object has no fields.
+    when invalid_parameter_value then
+        return format('It ended ERROR %s ago: %s; start its next round with pawl.retry.', pawl._ago(p_now - v_run.ended_at),
+            left(v_run.error::text, 200));
+end
+$$;
+comment on function pawl._why_ended(uuid, timestamptz, text) is 'the sentence for a run that has ended';
+
+create function pawl._why_held(p_task pawl.task, p_worker pawl.worker, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_step text;
+    v_grace timestamptz;
+begin
+    if p_worker.lease_until < p_now then
+        return format('It was lost by worker %s, whose lease ended %s ago, and is not yet taken; any worker that claims or sends a heartbeat takes it back.',
+            p_worker.name, pawl._ago(p_now - p_worker.lease_until));
+    end if;
+    if p_task.ending is not null and not p_task.rolling_back then
+        select w.due_at into v_grace from pawl.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
+        return format('It is ending: cancelled %s ago, worker %s has been told and has %s more to let go.',
+            pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), p_worker.name,
+            pawl._ago(coalesce(v_grace, p_now) - p_now));
+    end if;
+    select r ->> 'step' into v_step
+    from json_array_elements(case when json_typeof(p_worker.running) = 'array' then p_worker.running else '[]' end) r
+    where r ->> 'run' = p_task.run_id::text
+    limit 1;
+    return format('It is %s by worker %s%s, whose lease is live for %s more%s.',
+        case when p_task.rolling_back then 'rolled back' when p_task.started then 'held' else 'claimed ahead' end,
+        p_worker.name, coalesce(' in step ' || v_step, ''), pawl._ago(p_worker.lease_until - p_now),
+        case when p_task.paused is not null then '; it pauses when its step is done' else '' end);
+end
+$$;
+comment on function pawl._why_held(pawl.task, pawl.worker, timestamptz) is 'the sentence for a run that a worker holds';
+
+create function pawl._why_waiting(p_task pawl.task, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_wait pawl.wait;
+    v_try record;
+    v_until text;
+begin
+    if p_task.reason = 'delay' then
+        return format('It is delayed: it starts in %s, at %s.', pawl._ago(p_task.due_at - p_now),
+            to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS'));
+    end if;
+    if p_task.reason = 'retry' then
+        select e.key, e.value into v_try
+        from json_each(p_task.tries) e
+        order by (e.value ->> 'due')::timestamptz <= p_now, (e.value ->> 'due')::timestamptz limit 1;
+        return format('Retry %s of %s%s is due in %s after "%s".', (v_try.value ->> 'n')::int + 1, v_try.value ->> 'of',
+            case when v_try.key <> '' then ' of step ' || v_try.key else '' end, pawl._ago(p_task.due_at - p_now),
+            left(coalesce(case when json_typeof(v_try.value -> 'error') = 'object' then v_try.value -> 'error' ->> 'message' end,
+                          v_try.value ->> 'error'), 200));
+    end if;
+    select w.* into v_wait
+    from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+    order by w.due_at, w.seq limit 1;
+    v_until := case when v_wait.due_at < 'infinity' then format(', times out in %s', pawl._ago(v_wait.due_at - p_now)) else '' end;
+    return case v_wait.kind
+        when 2 then format('It sleeps in %s until %s, %s more.', v_wait.name,
+            to_char(v_wait.due_at, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(v_wait.due_at - p_now))
+        when 3 then format('It waits for event %s%s%s since %s%s; emit it with pawl.emit.', v_wait.topic,
+            case when v_wait.key <> '' then format(' with key "%s"', v_wait.key) else '' end,
+            coalesce(' with ' || (select string_agg(m.key || ' = ' || m.value, ' and ') from json_each(v_wait.match) m), ''),
+            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'), v_until)
+        when 4 then format('It waits for signal %s since %s%s; send it with pawl.signal.', v_wait.topic,
+            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'), v_until)
+        when 5 then format('It waits for its child %s (step %s) since %s.', v_wait.child_id, v_wait.name,
+            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'))
+        when 6 then format('It waits for approval %s since %s%s; decide with pawl.approve or pawl.reject.', v_wait.topic,
+            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'), v_until)
+        else format('It waits until %s.', to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS')) end;
+end
+$$;
+comment on function pawl._why_waiting(pawl.task, timestamptz) is 'the sentence for a run that waits';
+
+create function pawl._why_queued(p_task pawl.task, p_queue pawl.queue, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_pause pawl.pause;
+    v_last pawl.worker;
+    v_ahead bigint;
+    v_what text := case when p_task.rolling_back then 'It is to roll back, but ' else 'It is queued, but ' end;
+begin
+    select p.* into v_pause
+    from pawl.pause p
+    where p.subject = 'queue' and p.name = p_queue.name
+       or p.subject = 'workflow' and p.name = (select w.name from pawl.workflow w where w.workflow_id = p_queue.workflow_id)
+    order by p.paused_at limit 1;
+    if found then
+        return format('%s%s %s was paused by %s since %s%s; resume it with pawl.resume_%s.', v_what, v_pause.subject, v_pause.name,
+            v_pause.paused_by, to_char(v_pause.paused_at, 'YYYY-MM-DD HH24:MI:SS'), coalesce(': ' || v_pause.why, ''),
+            v_pause.subject);
+    end if;
+    if not exists (
+        select from pawl.worker w
+        where w.ended_at is null and w.lease_until >= p_now and p_queue.queue_id = any (w.queue_ids)) then
+        select w.* into v_last
+        from pawl.worker w where p_queue.queue_id = any (w.queue_ids) order by w.lease_until desc limit 1;
+        if not found then
+            return format('%sno worker was ever seen that handles %s; start one.', v_what, p_queue.name);
+        end if;
+        return format('%sno live worker handles %s; the last one, %s, was seen %s ago; start one.', v_what, p_queue.name,
+            v_last.name, pawl._ago(p_now - (v_last.lease_until - v_last.lease)));
+    end if;
+    if p_task.place = 3 then
+        return format('%sit is suspect: %s workers were lost with it, so it waits for one with nothing else in flight.', v_what,
+            p_task.crashes);
+    end if;
+    select count(*) into v_ahead
+    from (
+        select from pawl.task t
+        where t.place = 0 and t.queue_id = p_task.queue_id
+          and (t.priority < p_task.priority or t.priority = p_task.priority and t.due_at < p_task.due_at)
+        limit 10001
+    ) c;
+    return format('It is %s for %s: %s in queue %s before it, and live workers handle the queue.',
+        case when p_task.rolling_back then 'queued to roll back' else 'queued' end, pawl._ago(p_now - p_task.due_at),
+        case when v_ahead = 0 then 'nothing is' when v_ahead = 1 then '1 task is'
+             when v_ahead > 10000 then 'over 10000 tasks are' else v_ahead || ' tasks are' end, p_queue.name);
+end
+$$;
+comment on function pawl._why_queued(pawl.task, pawl.queue, timestamptz) is 'the sentence for a run that is due';

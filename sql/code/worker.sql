@@ -1,0 +1,265 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Worker sessions: register, heartbeat, idle, leave.
+
+create function pawl._queues_of(p_handles text[], p_runtimes text[])
+returns int[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return coalesce((
+        select array_agg(q.queue_id order by q.queue_id)
+        from pawl.queue q
+        join pawl.workflow w on w.workflow_id = q.workflow_id
+        where (w.runtime is null or w.runtime = any (p_runtimes))
+          and exists (
+              select from unnest(p_handles) h (name)
+              where h.name = q.name or (right(h.name, 1) = '*' and starts_with(q.name, left(h.name, -1))))), '{}');
+end
+$$;
+comment on function pawl._queues_of(text[], text[]) is 'the queues that names and prefix patterns stand for';
+
+create function pawl._epoch()
+returns int
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (select s.epoch from pawl.setting s where s.only_row);
+end
+$$;
+comment on function pawl._epoch() is 'the epoch in force';
+
+create or replace function pawl.register(
+    name text, handles text[], runtimes text[] default '{}', lease interval default '30 s', protocol int default 1)
+returns table (session bigint, epoch int, heartbeat_every interval, queues int)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_setting pawl.setting;
+    v_queues int[];
+begin
+    perform pawl._only_read_committed('register');
+    select s.* into v_setting from pawl.setting s where s.only_row;
+    if protocol is null or protocol < v_setting.protocol_min or protocol > v_setting.protocol_max then
+        perform pawl._raise('PW011', format('worker speaks protocol %s, this schema %s to %s', protocol,
+            v_setting.protocol_min, v_setting.protocol_max), 'Upgrade the worker, or the schema with pawl migrate.');
+    end if;
+    if name is null or length(name) not between 1 and 200 then
+        perform pawl._raise('PW003', 'a worker needs a name of 1 to 200 characters');
+    end if;
+    if lease is null or lease < interval '500 ms' or lease > interval '1 day' then
+        perform pawl._raise('PW003', 'lease must be between 500 ms and 1 day');
+    end if;
+    if coalesce(cardinality(handles), 0) not between 1 and 1000
+       or exists (select from unnest(handles) h where h is null or h !~ '^[a-z0-9_./-]*[*]?$' or h = '' or length(h) > 301) then
+        perform pawl._raise('PW003', 'handles must be 1 to 1000 names or prefix patterns like billing.*');
+    end if;
+    v_queues := pawl._queues_of(handles, coalesce(runtimes, '{}'));
+    session := (v_setting.epoch::bigint << 32) | nextval('pawl.session_no');
+    insert into pawl.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
+                             tenant, registered_at)
+    values (session, register.name, register.lease, v_now + register.lease, register.protocol, register.handles,
+            coalesce(register.runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
+            pawl._bound_tenant(), v_now);
+    epoch := v_setting.epoch;
+    heartbeat_every := lease / 3;
+    queues := cardinality(v_queues);
+    return next;
+end
+$$;
+comment on function pawl.register(text, text[], text[], interval, int) is
+'Registers a worker session: what it handles (names of workflows, or prefix patterns like billing.*), the runtimes it offers, and how long its lease lasts without a heartbeat. Returns the session number that every later call carries, the epoch, how often to send a heartbeat, and how many queues it handles now.
+Twice: another session.
+Locks: none.
+Errors: PW003 bad argument, PW008 isolation level, PW011 protocol not supported.
+Bound: constant, and the number of queues.';
+
+-- The session's row, or an error if it is not one that may act. A lease that ran out is still the
+-- session''s as long as no sweep has ended it.
+create function pawl._session(p_session bigint)
+returns pawl.worker
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_worker pawl.worker;
+    v_epoch int;
+    v_bound boolean;
+begin
+    select w.* into v_worker from pawl.worker w where w.session_id = p_session and w.ended_at is null;
+    if not found then
+        perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
+    end if;
+    select s.epoch, s.tenants_bound into v_epoch, v_bound from pawl.setting s where s.only_row;
+    if v_bound and v_worker.tenant is distinct from coalesce(pawl._bound_tenant(), v_worker.tenant) then
+        perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
+    end if;
+    -- guard:session_epoch
+    if p_session >> 32 <> v_epoch then
+        perform pawl._raise('PW012', format('session %s belongs to an older epoch', p_session), 'Register again.');
+    end if;
+    return v_worker;
+end
+$$;
+comment on function pawl._session(bigint) is 'the row of a session that may act';
+
+-- What a worker tells is read by everybody's housekeeping, so it must be of the right form.
+create function pawl._check_running(p_running json)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if octet_length(p_running::text) > 65536 then
+        perform pawl._raise('PW009', 'running has more than 65536 bytes');
+    end if;
+    if json_typeof(p_running) = 'array' then
+        -- guard:running_form
+        if not exists (
+            select from json_array_elements(p_running) r
+            where json_typeof(r) <> 'object'
+               or coalesce(r ->> 'run', '') !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+               or coalesce(r ->> 'task', '0') !~ '^[0-9]{1,9}$'
+               or coalesce(r ->> 'attempt', '1') !~ '^[0-9]{1,9}$'
+               or coalesce(r ->> 'started_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$'
+               or coalesce(r ->> 'timeout_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$') then
+            return;
+        end if;
+    elsif json_typeof(p_running) = 'null' then
+        return;
+    end if;
+    perform pawl._raise('PW003', 'running must be a list of objects with run, task, step, attempt, started_ms and timeout_ms');
+end
+$$;
+comment on function pawl._check_running(json) is 'refuses a malformed list of running steps';
+
+create or replace function pawl.heartbeat(session bigint, running json default null)
+returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_worker pawl.worker;
+    v_bound text := pawl._bound_tenant();
+    v_found boolean := false;
+begin
+    perform pawl._only_read_committed('heartbeat');
+    if running is not null then
+        perform pawl._check_running(running);
+    end if;
+    -- The list of queues is made anew as well: one that a claim made while a workflow was being created, but
+    -- not committed yet, lacks its queue.
+    -- guard:heartbeat_session
+    update pawl.worker w
+    set lease_until = v_now + w.lease, running = heartbeat.running,
+        queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl.queue_version v)
+    where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
+      and (v_bound is null or w.tenant = v_bound)
+    returning w.* into v_worker;
+    if not found then
+        perform pawl._session(session);
+        perform pawl._raise('PW005', format('session %s has ended', session), 'Register again.');
+    end if;
+    perform pawl._tick(v_now);
+    epoch := (session >> 32)::int;
+    lease_until := v_worker.lease_until;
+    for run_id, task, told in
+        select t.run_id, t.task_no, case when t.ending is not null and not t.rolling_back or z.ending is not null
+                                         then 'cancelled' else 'paused' end
+        from pawl.task t
+        -- A task that was being committed when its flow failed is not marked itself.
+        left join pawl.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
+        where t.session_id = session and t.place = 2
+          and (t.ending is not null and not t.rolling_back or t.paused is not null or z.ending is not null)
+        limit 1000
+    loop
+        v_found := true;
+        return next;
+    end loop;
+    if v_worker.draining then
+        run_id := null;
+        task := null;
+        told := 'drain';
+        v_found := true;
+        return next;
+    end if;
+    if not v_found then
+        return next;
+    end if;
+end
+$$;
+comment on function pawl.heartbeat(bigint, json) is
+'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with told drain when the worker should stop, or one row with nothing to tell. Does a bounded piece of housekeeping.
+Twice: renews again.
+Locks: the row of the session; housekeeping skips what is locked.
+Errors: PW003 running is malformed, PW005 the session has ended, PW008 isolation level, PW009 running is over 64 kB, PW012 it belongs to an older epoch.
+Bound: 1,000 rows told, a bounded round of housekeeping.';
+
+create or replace function pawl.idle(session bigint, idle boolean default true)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    perform pawl._only_read_committed('idle');
+    perform pawl._session(session);
+    update pawl.worker w set idle = idle.idle where w.session_id = session and w.ended_at is null and w.idle <> idle.idle;
+end
+$$;
+comment on function pawl.idle(bigint, boolean) is
+'Marks a session idle. The worker then claims once more and, if that gives it nothing, sleeps; a trigger, emit or signal that sees the mark sends one notification on the channel pawl_ followed by the session number. The next claim that gives it something takes the mark away.
+Twice: no change.
+Locks: the row of the session.
+Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
+Bound: constant.';
+
+create or replace function pawl.leave(session bigint)
+returns int
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_given int;
+begin
+    perform pawl._only_read_committed('leave');
+    perform pawl._session(session);
+    v_given := pawl._release_held(session, v_now, 10000, false);
+    update pawl.worker w
+    set ended_at = v_now, ended_why = 'left', idle = false
+    where w.session_id = session and w.ended_at is null
+      and not exists (select from pawl.task t where t.session_id = session and t.place = 2);
+    return v_given;
+end
+$$;
+comment on function pawl.leave(bigint) is
+'Ends a session in good order: what it still holds is given back and counts neither as an attempt nor as a crash. Returns how many tasks were given back. If another transaction holds one of them, the session stays and the call can be repeated.
+Twice: PW005, the session has ended.
+Locks: its tasks, skipping locked ones.
+Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
+Bound: 10,000 tasks.';

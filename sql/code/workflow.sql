@@ -1,0 +1,147 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Definitions: create, alter.
+
+create function pawl._check_policy(p_max_attempts int, p_base interval, p_factor double precision, p_cap interval,
+                                   p_jitter double precision)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- A null makes the whole condition null.
+    if coalesce(p_max_attempts < 1 or p_base < interval '0' or p_factor < 1 or p_cap < interval '0' or p_jitter < 0
+                or p_jitter > 1 or p_max_attempts > 1000000 or p_factor > 1000 or p_cap > interval '10 years', true) then
+        perform pawl._raise('PW003', 'retry policy out of range',
+            'max_attempts from 1 to 1000000, base >= 0, factor from 1 to 1000, cap up to ten years, jitter from 0 to 1.');
+    end if;
+end
+$$;
+comment on function pawl._check_policy(int, interval, double precision, interval, double precision) is 'refuses a retry policy that makes no sense';
+
+create function pawl._check_limits(p_priority int, p_run_timeout interval, p_step_timeout interval)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_priority is null or p_priority < 0 or p_priority > 32767 then
+        perform pawl._raise('PW003', 'priority must be between 0 and 32767');
+    end if;
+    if p_run_timeout <= interval '0' or p_run_timeout > interval '10 years' or p_step_timeout <= interval '0'
+       or p_step_timeout > interval '10 years' then
+        perform pawl._raise('PW003', 'a timeout must be more than 0 and at most ten years');
+    end if;
+end
+$$;
+comment on function pawl._check_limits(int, interval, interval) is 'refuses a priority or a time limit that makes no sense';
+
+create or replace function pawl.create_workflow(
+    name text, runtime text default null, priority int default 100, max_attempts int default 5,
+    base interval default '1 s', factor double precision default 2, cap interval default '10 min',
+    jitter double precision default 0.2, run_timeout interval default null, step_timeout interval default null,
+    strict_order boolean default false, description text default null)
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_old pawl.workflow;
+    v_queue int;
+    v_workflow int;
+begin
+    perform pawl._only_read_committed('create_workflow');
+    if name is null or name !~ '^[a-z0-9_-]+([.][a-z0-9_-]+)*$' or length(name) > 200 then
+        perform pawl._raise('PW003', format('bad workflow name "%s"', name),
+            'Names are dotted and lower case, of a-z, 0-9, _ and -, at most 200 characters: billing.invoice.v1');
+    end if;
+    perform pawl._check_limits(priority, run_timeout, step_timeout);
+    perform pawl._check_policy(max_attempts, base, factor, cap, jitter);
+    -- Creators of the same name queue up here, so that the second sees what the first did.
+    perform pg_advisory_xact_lock(hashtextextended('pawl.workflow.' || name, 0));
+    select w.* into v_old from pawl.workflow w where w.name = create_workflow.name;
+    if found then
+        if (v_old.runtime, v_old.priority, v_old.max_attempts, v_old.base, v_old.factor, v_old.cap, v_old.jitter,
+            v_old.run_timeout, v_old.step_timeout, v_old.strict_order)
+           is distinct from
+           (runtime, priority::smallint, max_attempts, base, factor, cap, jitter, run_timeout, step_timeout, strict_order) then
+            return 'differs';
+        end if;
+        return 'exists';
+    end if;
+    insert into pawl.queue (name, workflow_id) values (create_workflow.name, 0) returning queue_id into v_queue;
+    insert into pawl.workflow (name, queue_id, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
+                               step_timeout, strict_order, description, created_at)
+    values (create_workflow.name, v_queue, create_workflow.runtime, create_workflow.priority, create_workflow.max_attempts,
+            create_workflow.base, create_workflow.factor, create_workflow.cap, create_workflow.jitter,
+            create_workflow.run_timeout, create_workflow.step_timeout, create_workflow.strict_order,
+            create_workflow.description, pawl.now())
+    returning workflow_id into v_workflow;
+    update pawl.queue set workflow_id = v_workflow, step_timeout = create_workflow.step_timeout where queue_id = v_queue;
+    perform nextval('pawl.queue_version');
+    return 'created';
+end
+$$;
+comment on function pawl.create_workflow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, boolean, text) is
+'Creates a workflow and its queue. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow). The description is not compared.
+Twice: exists or differs; never changes anything.
+Locks: an advisory lock on the name.
+Errors: PW003 for a bad name or option, PW008 isolation level.
+Bound: constant.';
+
+create or replace function pawl.alter_workflow(name text, options json)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_old pawl.workflow;
+    v_new pawl.workflow;
+    v_unknown text;
+begin
+    perform pawl._only_read_committed('alter_workflow');
+    perform pawl._only_unbound('alter_workflow');
+    if json_typeof(options) is distinct from 'object' then
+        perform pawl._raise('PW003', 'options must be a JSON object');
+    end if;
+    select string_agg(k, ', ') into v_unknown
+    from json_object_keys(options) k
+    where k not in ('runtime', 'priority', 'max_attempts', 'base', 'factor', 'cap', 'jitter', 'run_timeout',
+                    'step_timeout', 'strict_order', 'description');
+    if v_unknown is not null then
+        perform pawl._raise('PW003', format('unknown option "%s"', v_unknown));
+    end if;
+    select w.* into v_old from pawl.workflow w where w.name = alter_workflow.name for update;
+    if not found then
+        perform pawl._raise('PW002', format('unknown workflow "%s"', name), 'Create it with pawl.create_workflow.');
+    end if;
+    v_new := json_populate_record(v_old, options);
+    perform pawl._check_limits(v_new.priority, v_new.run_timeout, v_new.step_timeout);
+    perform pawl._check_policy(v_new.max_attempts, v_new.base, v_new.factor, v_new.cap, v_new.jitter);
+    update pawl.workflow w
+    set runtime = v_new.runtime, priority = v_new.priority, max_attempts = v_new.max_attempts, base = v_new.base,
+        factor = v_new.factor, cap = v_new.cap, jitter = v_new.jitter, run_timeout = v_new.run_timeout,
+        step_timeout = v_new.step_timeout, strict_order = v_new.strict_order, description = v_new.description
+    where w.workflow_id = v_old.workflow_id;
+    update pawl.queue q set step_timeout = v_new.step_timeout
+    where q.workflow_id = v_old.workflow_id
+      -- A step of a flow may have a limit of its own.
+      and not exists (
+          select from pawl.flow_step s
+          where s.workflow_id = v_old.workflow_id and s.queue_id = q.queue_id and s.options ->> 'timeout' is not null);
+    perform nextval('pawl.queue_version');
+    insert into pawl.act (at, what, who, detail)
+    values (pawl.now(), 'alter_workflow', pawl._caller(), json_build_object('workflow', name, 'options', options));
+end
+$$;
+comment on function pawl.alter_workflow(text, json) is
+'Changes options of a workflow, given as a JSON object with the names of the arguments of create_workflow. Runs that wait keep their place and their priority; the new policy counts from the next failure on, a new run_timeout for runs triggered from now on. To move a workflow to another runtime, set runtime: no producer notices.
+Twice: the same options again.
+Locks: the row of the workflow.
+Errors: PW002 unknown workflow, PW003 unknown option or a policy out of range, PW008 isolation level; 22xxx a value that is not of its type, PW007 the role is bound to one tenant.
+Bound: constant.';

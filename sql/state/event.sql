@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Waiting: events, signals, and the waits that may match them.
+
+create table pawl.event (
+    event_id uuid not null,
+    emitted_at timestamptz not null,
+    tenant text not null,
+    topic text not null,
+    key text not null,
+    payload json not null,
+    constraint event_pkey primary key (event_id)
+) partition by range (event_id);
+comment on table pawl.event is 'what was emitted, kept for a while so that a later wait finds it';
+create index event_topic_idx on pawl.event (tenant, topic, key, event_id);
+
+-- The one row that emit and wait both change before they look for each other.
+create table pawl.topic (
+    tenant text not null,
+    topic text not null,
+    key text not null,
+    -- Counts the meetings; a change of the row is what makes the later one see the earlier.
+    beat bigint not null default 0,
+    touched_at timestamptz not null,
+    -- Sets of JSON paths that open waits match on, each written as one text.
+    path_sets text[] not null default '{}',
+    constraint topic_pkey primary key (tenant, topic, key)
+) with (fillfactor = 70);
+comment on table pawl.topic is 'meeting point of emits and waits for one topic and key';
+
+create table pawl.wait (
+    run_id uuid not null,
+    task_no int not null,
+    -- The identity of the step that waits.
+    name text not null,
+    -- As in pawl.step: 2 sleep, 3 event, 4 signal, 5 child, 6 approval. And 0: not a wait but a time
+    -- limit of the run, named 'timeout' or 'grace', that housekeeping enforces.
+    kind smallint not null,
+    seq int not null,
+    tenant text not null,
+    topic text,
+    key text,
+    -- Digest of the match (paths and values), or of nothing.
+    digest bytea,
+    match json,
+    form json,
+    child_id uuid,
+    created_at timestamptz not null,
+    due_at timestamptz not null,
+    constraint wait_pkey primary key (run_id, task_no, name)
+);
+comment on table pawl.wait is 'open waits of runs';
+create index wait_event_idx on pawl.wait (tenant, topic, key, digest, run_id) where kind = 3;
+create index wait_limit_idx on pawl.wait (due_at) where kind = 0;
+create index wait_approval_idx on pawl.wait (tenant, run_id) where kind = 6;
+
+-- Events that had more open waits than one emit settles: how far housekeeping has come with each.
+create table pawl.delivery (
+    event_id uuid primary key,
+    after uuid not null,
+    passed_over boolean not null default false,
+    due_at timestamptz not null
+);
+comment on table pawl.delivery is 'events that are still being given to waits';
+
+create table pawl.signal (
+    run_id uuid not null,
+    signal_no bigint generated always as identity,
+    name text not null,
+    sent_at timestamptz not null,
+    sent_by text not null,
+    payload json not null,
+    constraint signal_pkey primary key (run_id, name, signal_no)
+);
+comment on table pawl.signal is 'signals sent to runs and not yet taken';

@@ -1,0 +1,62 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- History: runs that have ended, one row for each round. Insert-only, partitioned by the day in the
+-- run id. A run that outlives its partition has its rows in the kept tables.
+
+create table pawl.run (
+    run_id uuid not null,
+    round smallint not null,
+    -- 1 SUCCESS, 2 ERROR, 3 CANCELLED.
+    status smallint not null,
+    priority smallint not null,
+    queue_id int not null,
+    fence int not null,
+    attempt int not null,
+    session_id bigint,
+    triggered_at timestamptz not null,
+    started_at timestamptz,
+    ended_at timestamptz not null,
+    -- An undo has run, or the input is in pawl.input.
+    rolled_back boolean not null,
+    input_apart boolean not null,
+    tenant text not null,
+    limit_key text,
+    key text,
+    parent_id uuid,
+    parent_step text,
+    parent_task int,
+    -- Only in the row of round 1.
+    input json,
+    metadata json,
+    output json,
+    error json,
+    constraint run_pkey primary key (run_id, round)
+) partition by range (run_id);
+comment on table pawl.run is 'ended runs, one row for each round';
+
+create table pawl.run_kept (like pawl.run, constraint run_kept_pkey primary key (run_id, round));
+comment on table pawl.run_kept is 'ended runs that outlived the partition of their day';
+create index run_kept_ended_idx on pawl.run_kept (ended_at);
+
+-- Inputs too large to ride in the hot row: written once, where they stay.
+create table pawl.input (
+    run_id uuid not null,
+    input json not null,
+    constraint input_pkey primary key (run_id)
+) partition by range (run_id);
+comment on table pawl.input is 'large inputs of runs';
+
+create table pawl.input_kept (like pawl.input, constraint input_kept_pkey primary key (run_id));
+comment on table pawl.input_kept is 'large inputs of runs that outlived the partition of their day';
+
+-- Idempotency. Its uniqueness does not depend on time, so it is not partitioned.
+create table pawl.key (
+    workflow_id int not null,
+    -- Null: as long as the run is retained. Otherwise freed then; infinity: freed when the run ends.
+    expires_at timestamptz,
+    run_id uuid not null,
+    tenant text not null,
+    key text not null,
+    digest bytea not null,
+    constraint key_pkey primary key (tenant, workflow_id, key)
+);
+comment on table pawl.key is 'idempotency keys and the run each stands for';

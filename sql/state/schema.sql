@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The schema and its one-row settings table. Nothing else may create a schema.
+
+-- A character that the database cannot hold would make whole calls fail: those of one run stop the others.
+do $pawl_encoding$
+begin
+    if current_setting('server_encoding') <> 'UTF8' then
+        raise exception using errcode = '55000',
+            message = format('database "%s" has encoding %s; pawl needs UTF8', current_database(),
+                current_setting('server_encoding')),
+            hint = 'Make another and install there: create database NAME encoding ''UTF8'' template template0.';
+    end if;
+end
+$pawl_encoding$;
+
+create schema pawl;
+comment on schema pawl is 'pawl: durable workflows. Call its functions; never write its tables.';
+
+-- One row. It changes by operator calls only, so reading it costs one buffer for ever.
+create table pawl.setting (
+    only_row boolean primary key default true,
+    schema_version int not null,
+    -- A worker registers with a protocol number between these two.
+    protocol_min int not null default 1,
+    protocol_max int not null default 1,
+    -- Part of every session, so of every fence. Raised by pawl.raise_epoch().
+    epoch int not null default 1,
+    -- Ids below this moment have partitions. Moved by housekeeping.
+    partitions_until timestamptz not null default '-infinity',
+    retention interval not null default '14 days',
+    event_retention interval not null default '7 days',
+    grace interval not null default '30 s',
+    -- Some role is bound to a tenant, so that callers have to be looked up.
+    tenants_bound boolean not null default false,
+    payload_max int not null default 1048576,
+    crash_max int not null default 5,
+    suspect_at int not null default 2,
+    constraint setting_has_one_row check (only_row)
+);
+comment on table pawl.setting is 'one row of settings for this database';
+
+insert into pawl.setting (schema_version) values (1);
+
+-- Clocks that must not leave dead row versions behind (a held snapshot would make every reader walk
+-- them): a sequence is changed in place. Values are microseconds since 1970.
+create sequence pawl.housekeeping_clock minvalue 0 start 0;
+comment on sequence pawl.housekeeping_clock is 'when the next short round of housekeeping is due';
+
+-- Raised when a queue appears, so that workers know their list of queues is old.
+create sequence pawl.queue_version;
+-- Called once, so that the first change moves it.
+select pg_catalog.nextval('pawl.queue_version');
+comment on sequence pawl.queue_version is 'counts changes of the set of queues';
+
+-- Slower chores and their cursors. Changed at most every few seconds.
+create table pawl.chore (
+    chore text primary key,
+    due_at timestamptz not null default '-infinity',
+    position text,
+    -- What went wrong the last time, or null.
+    last_error text
+);
+comment on table pawl.chore is 'background work that any worker does a bounded piece of';
+
+insert into pawl.chore (chore) values ('partitions'), ('retention'), ('keys'), ('topics'), ('rollup'), ('workers');

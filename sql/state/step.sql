@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Records of steps: one row each, written at the step's end; partitioned by the day in the run id.
+-- Only a step with an undo writes its row when it starts and changes it once.
+
+create table pawl.step (
+    run_id uuid not null,
+    task_no int not null,
+    round smallint not null,
+    -- 1 SUCCESS, 2 ERROR, 3 RUNNING (started, with an undo), 4 SKIPPED.
+    state smallint not null,
+    -- 1 step, 2 sleep, 3 event, 4 signal, 5 child, 6 approval.
+    kind smallint not null,
+    -- Order of first start within the run.
+    seq int not null,
+    attempt int not null,
+    fence int not null,
+    started_at timestamptz not null,
+    ended_at timestamptz,
+    -- BRANCH/NAME#n, or rollback: before that. What a task of a flow came to: the name of its step, without a #.
+    name text not null,
+    output json,
+    error json,
+    -- Handler, argument and policy of the undo.
+    undo json,
+    -- The event, child or source run that the record came from.
+    source_id uuid,
+    constraint step_pkey primary key (run_id, task_no, name, round)
+) partition by range (run_id);
+comment on table pawl.step is 'what each step of a run came to';
+
+create table pawl.step_kept (like pawl.step, constraint step_kept_pkey primary key (run_id, task_no, name, round));
+comment on table pawl.step_kept is 'steps of runs that outlived the partition of their day';

@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The hot set: one row for each task that has not ended. Task 0 is the run itself and carries what
+-- the run will need at its end; the row moves to pawl.run then, in the transaction that ends it.
+-- Tasks of a flow are numbered a million times their step, and an element of a map step by its place behind that:
+-- task 3000018 is the 18th element of step 3.
+
+-- No check constraint and no generated column: each would be parsed and compiled anew for every statement that
+-- writes a row, a sixth of the cost of a trigger (measured). The tests check the invariants instead.
+create table pawl.task (
+    run_id uuid not null,
+    task_no int not null,
+    queue_id int not null,
+    -- Where the row stands: 0 ready, 1 waiting, 2 held, 3 suspect (ready, but only for a quiet worker),
+    -- 4 open: the run of a flow, which its other tasks carry out. Who holds that row may change the flow's state.
+    place smallint not null,
+    priority smallint not null,
+    round smallint not null default 1,
+    crashes smallint not null default 0,
+    -- Raised at every claim, sweep and kill; never reset, not even by a later round.
+    fence int not null default 0,
+    -- How often the task was claimed and started.
+    attempt int not null default 0,
+    -- The claim in force had started, so that its loss counts as a crash.
+    started boolean not null default false,
+    -- Records exist that a claim must hand out.
+    recorded boolean not null default false,
+    -- A wait was settled while the task was held, so a suspend makes it ready at once.
+    woken boolean not null default false,
+    -- A step with an undo has started.
+    undo boolean not null default false,
+    -- The run works off its undos; its outcome is in ending.
+    rolling_back boolean not null default false,
+    -- Rows of this run live in the kept tables, because its partition is gone or about to go.
+    kept boolean not null default false,
+    -- The input was large and is in pawl.input.
+    input_apart boolean not null default false,
+    -- Signals, children or a key to free may exist for it.
+    attached boolean not null default false,
+    -- Why a waiting task waits: retry, sleep, event, signal, child, delay, operator.
+    reason text,
+    session_id bigint,
+    -- The claim request that took it, so that a repeated request is answered alike.
+    request int,
+    due_at timestamptz not null,
+    triggered_at timestamptz not null,
+    started_at timestamptz,
+    claimed_at timestamptz,
+    tenant text not null,
+    limit_key text,
+    key text,
+    parent_id uuid,
+    parent_step text,
+    -- The task of the parent whose step it is; null is 0.
+    parent_task int,
+    input json,
+    metadata json,
+    -- Failed tries that will be repeated: step -> {n, due, error}.
+    tries json,
+    -- The run is to end, or is paused by an operator: what was asked, when, by whom, why.
+    ending json,
+    paused json,
+    constraint task_pkey primary key (run_id, task_no)
+) with (
+    fillfactor = 90,
+    autovacuum_vacuum_scale_factor = 0.0,
+    autovacuum_vacuum_threshold = 5000,
+    autovacuum_vacuum_cost_delay = 0,
+    autovacuum_analyze_scale_factor = 0.0,
+    autovacuum_analyze_threshold = 20000
+);
+comment on table pawl.task is 'tasks that have not ended: the hot set';
+
+-- Four indexes and no more: each costs every insert, and a commit must stay within sixteen relations.
+create index task_ready_idx on pawl.task (place, queue_id, priority, due_at) where place in (0, 3);
+create index task_timer_idx on pawl.task (due_at) where place = 1;
+create index task_held_idx on pawl.task (session_id, request) where place = 2;
+
+-- A low-water mark under a held snapshot: no ready task of this queue and priority was due before
+-- due_from when it was written. Insert-only, so that the newest is always found at once.
+create table pawl.queue_mark (
+    queue_id int not null,
+    priority smallint not null,
+    marked_at timestamptz not null,
+    -- When a claim last looked from the beginning.
+    walked_at timestamptz not null,
+    due_from timestamptz not null,
+    constraint queue_mark_pkey primary key (queue_id, priority, marked_at)
+);
+comment on table pawl.queue_mark is 'where a claim may start to look when dead row versions cannot be removed';

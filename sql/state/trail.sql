@@ -1,0 +1,46 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What is unusual in the life of a run, and what its handler wanted to have said.
+
+create sequence pawl.trail_no;
+comment on sequence pawl.trail_no is 'orders audit rows and notes';
+
+create table pawl.audit (
+    run_id uuid not null,
+    audit_no bigint not null,
+    task_no int not null,
+    at timestamptz not null,
+    what text not null,
+    who text,
+    detail json,
+    constraint audit_pkey primary key (run_id, audit_no)
+) partition by range (run_id);
+comment on table pawl.audit is 'unusual events in the life of a run';
+
+create table pawl.audit_kept (like pawl.audit, constraint audit_kept_pkey primary key (run_id, audit_no));
+comment on table pawl.audit_kept is 'audit of runs that outlived the partition of their day';
+
+create table pawl.note (
+    run_id uuid not null,
+    note_no bigint not null,
+    task_no int not null,
+    at timestamptz not null,
+    -- log, progress, value.
+    kind text not null,
+    name text,
+    body text not null,
+    constraint note_pkey primary key (run_id, note_no)
+) partition by range (run_id);
+comment on table pawl.note is 'logs, progress and small values kept with a run';
+
+create table pawl.note_kept (like pawl.note, constraint note_kept_pkey primary key (run_id, note_no));
+comment on table pawl.note_kept is 'notes of runs that outlived the partition of their day';
+
+-- Operator acts that concern no single run.
+create table pawl.act (
+    act_no bigint generated always as identity primary key,
+    at timestamptz not null,
+    what text not null,
+    who text not null,
+    detail json
+);
+comment on table pawl.act is 'operator acts on workflows, queues, workers and the database';

@@ -1,0 +1,57 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Who is alive: one row for each worker session, changed by its heartbeat and nothing else.
+
+create sequence pawl.session_no minvalue 1 maxvalue 4294967295 cycle;
+comment on sequence pawl.session_no is 'low half of a session id; the epoch is the high half';
+
+create table pawl.worker (
+    session_id bigint primary key,
+    name text not null,
+    lease interval not null,
+    lease_until timestamptz not null,
+    -- The worker sleeps until it is notified.
+    idle boolean not null default false,
+    draining boolean not null default false,
+    protocol int not null,
+    -- Names and prefix patterns it handles, the runtimes it declares, and the queues that follow.
+    handles text[] not null,
+    runtimes text[] not null,
+    queue_ids int[] not null,
+    queue_version bigint not null,
+    -- Null: any tenant.
+    tenant text,
+    registered_at timestamptz not null,
+    ended_at timestamptz,
+    ended_why text,
+    -- Steps that last, as the heartbeat told: [{run, task, step, started_ms}].
+    running json
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 500);
+comment on table pawl.worker is 'worker sessions';
+
+create index worker_idle_idx on pawl.worker (session_id) where idle and ended_at is null;
+create index worker_live_idx on pawl.worker (session_id) where ended_at is null;
+
+-- Rights that pawl.grant_role() gave, so that an upgrade gives them again.
+create table pawl.granted (
+    role_name name not null,
+    rights text not null,
+    tenant text,
+    constraint granted_pkey primary key (role_name, rights),
+    constraint granted_rights_are_known check (rights in ('producer', 'worker', 'operator', 'reader'))
+);
+comment on table pawl.granted is 'roles that were given a set of rights, and the tenant each is bound to';
+
+-- Counts of ended runs by minute, made by housekeeping from history.
+create table pawl.metric (
+    workflow_id int not null,
+    minute timestamptz not null,
+    tenant text not null,
+    succeeded bigint not null,
+    failed bigint not null,
+    cancelled bigint not null,
+    seconds_sum double precision not null,
+    seconds_max double precision not null,
+    waited_sum double precision not null,
+    constraint metric_pkey primary key (workflow_id, minute, tenant)
+);
+comment on table pawl.metric is 'ended runs by workflow and minute';

@@ -1,0 +1,54 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Definitions and the queues that follow from them. Small tables, read often, written rarely.
+
+create table pawl.workflow (
+    workflow_id int generated always as identity primary key,
+    name text not null,
+    queue_id int not null,
+    -- Only workers that declare this runtime claim it; null means any worker.
+    runtime text,
+    priority smallint not null default 100,
+    -- Retry policy of steps that bring none of their own, and of errors that are no step's.
+    max_attempts int not null default 5,
+    base interval not null default '1 s',
+    factor double precision not null default 2,
+    cap interval not null default '10 min',
+    jitter double precision not null default 0.2,
+    -- Limits of a whole run and of each step; null means none.
+    run_timeout interval,
+    step_timeout interval,
+    -- Pause a run whose code took another order than its records, instead of only noting it.
+    strict_order boolean not null default false,
+    -- Its steps are declared in pawl.flow_step; from the first trigger on they do not change.
+    flow boolean not null default false,
+    frozen boolean not null default false,
+    description text,
+    created_at timestamptz not null,
+    constraint workflow_name_is_unique unique (name),
+    constraint workflow_name_is_dotted_lower_case check (name ~ '^[a-z0-9_-]+(\.[a-z0-9_-]+)*$' and length(name) <= 200),
+    constraint workflow_policy_is_sane check (
+        max_attempts >= 1 and base >= '0' and factor >= 1 and cap >= '0' and jitter >= 0 and jitter <= 1)
+);
+comment on table pawl.workflow is 'named definitions of workflows';
+
+create table pawl.queue (
+    queue_id int generated always as identity primary key,
+    name text not null,
+    workflow_id int not null,
+    -- Of the workflow; kept here, too, because a claim reads the queue and not the workflow.
+    step_timeout interval,
+    constraint queue_name_is_unique unique (name)
+);
+comment on table pawl.queue is 'where tasks wait; named after the handler';
+
+-- A row here means: nothing of this workflow or queue is claimed. Pausing changes no run.
+create table pawl.pause (
+    subject text not null,
+    name text not null,
+    paused_at timestamptz not null,
+    paused_by text not null,
+    why text,
+    constraint pause_is_unique primary key (subject, name),
+    constraint pause_subject_is_known check (subject in ('workflow', 'queue'))
+);
+comment on table pawl.pause is 'workflows and queues that an operator has paused';

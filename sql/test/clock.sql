@@ -1,0 +1,44 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A clock for tests, moved by hand. Replaces pawl.now() by one that reads a row, so it needs the right to
+-- replace that function and nobody else can move anybody's time. Never install it where real work is done.
+
+create table if not exists pawl.test_clock (
+    only_row boolean primary key default true check (only_row),
+    at timestamptz
+);
+insert into pawl.test_clock (at) values (clock_timestamp()) on conflict do nothing;
+
+create or replace function pawl.now()
+returns timestamptz
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return coalesce((select c.at from pawl.test_clock c), clock_timestamp());
+end
+$$;
+
+-- Moves the clock, or with null lets it run again.
+create or replace function pawl.test_clock_set(at timestamptz)
+returns void
+language sql
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+    update pawl.test_clock set at = $1
+$$;
+revoke all on function pawl.test_clock_set(timestamptz) from public;
+
+-- Housekeeping is due then, however little the clock has moved since its last round.
+create or replace function pawl.test_clock_advance(by interval)
+returns timestamptz
+language sql
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+    select setval('pawl.housekeeping_clock', 0);
+    update pawl.test_clock set at = at + by returning at
+$$;
+revoke all on function pawl.test_clock_advance(interval) from public;

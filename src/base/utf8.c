@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks UTF-8, byte by byte, after the table of well-formed sequences in the Unicode Standard. */
+#include "utf8.h"
+
+#include <stdint.h>
+
+static bool
+is_continuation(uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+/* How long a character should be that begins with this byte; 0 if none does. */
+static size_t
+length_by_lead(uint8_t lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2)
+        return 0;
+    if (lead < 0xe0)
+        return 2;
+    if (lead < 0xf0)
+        return 3;
+    return lead < 0xf5 ? 4 : 0;
+}
+
+/* The second byte is what tells overlong forms, surrogates and numbers that are too large. */
+static bool
+second_fits(uint8_t lead, uint8_t second)
+{
+    switch (lead) {
+    case 0xe0:
+        return second >= 0xa0 && second <= 0xbf;
+    case 0xed:
+        return second >= 0x80 && second <= 0x9f;
+    case 0xf0:
+        return second >= 0x90 && second <= 0xbf;
+    case 0xf4:
+        return second >= 0x80 && second <= 0x8f;
+    default:
+        return is_continuation(second);
+    }
+}
+
+size_t
+pw_utf8_length(const char *data, size_t size)
+{
+    const uint8_t *bytes = (const uint8_t *)data;
+    size_t length;
+
+    if (size == 0)
+        return 0;
+    length = length_by_lead(bytes[0]);
+    if (length > size)
+        return 0;
+    if (length > 1 && !second_fits(bytes[0], bytes[1]))
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if (!is_continuation(bytes[i]))
+            return 0;
+    return length;
+}
+
+bool
+pw_utf8_valid(const char *data, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        size_t length = pw_utf8_length(data + at, size - at);
+
+        if (length == 0)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+size_t
+pw_utf8_cut(const char *data, size_t size)
+{
+    for (size_t back = 1; back <= 4 && back <= size; back++) {
+        uint8_t byte = (uint8_t)data[size - back];
+
+        if (!is_continuation(byte))
+            return length_by_lead(byte) > back ? size - back : size;
+    }
+    return size;
+}

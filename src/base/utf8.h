@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 as PostgreSQL takes it: no surrogates, nothing overlong, nothing beyond U+10FFFF. */
+#ifndef PW_BASE_UTF8_H
+#define PW_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Bytes (1 to 4) of the character that data, of size bytes, begins with; 0 if it is none, cut off, or size is 0.
+ * A NUL byte is a character. */
+size_t pw_utf8_length(const char *data, size_t size);
+
+/* True if data is a sequence of whole characters. Empty is valid. */
+bool pw_utf8_valid(const char *data, size_t size);
+
+/* The largest number of bytes, at most size, that does not end inside of a character. Only an unfinished character
+ * at the end is looked at. */
+size_t pw_utf8_cut(const char *data, size_t size);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What operators of the whole installation do: figures, rights, retention, epoch. */
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+
+static const struct option by_options[] = {
+    OPTION_BY("who does it"),
+    {.kind = KIND_END},
+};
+
+const struct command cmd_admin[] = {
+    {.name = "stats",
+        .summary = "Show how many runs ended, how fast and how well, by workflow",
+        .verb = "metrics",
+        .columns = "workflow succeeded failed cancelled per_second mean_seconds max_seconds "
+                   "mean_wait_seconds oldest_ready",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_WORKFLOW,
+                    .letter = 'w',
+                    .name = "workflow",
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary = "only of this workflow"},
+                {.kind = KIND_DURATION,
+                    .name = "since",
+                    .value = "TIME",
+                    .argument = "since",
+                    .summary = "over this time until now; 1h by default"},
+                {.kind = KIND_END},
+            }},
+    {.name = "grant",
+        .summary = "Give a database role rights: producer, worker, operator, reader",
+        .verb = "grant_role",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "ROLE",
+                    .argument = "role_name",
+                    .summary = "a role of the database"},
+                {.kind = KIND_TEXT,
+                    .value = "RIGHTS",
+                    .argument = "rights",
+                    .summary = "what it may do"},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                OPTION_TENANT("tenant", "only for this tenant"),
+                {.kind = KIND_END},
+            }},
+    {.name = "revoke",
+        .summary = "Take rights from a database role",
+        .verb = "revoke_role",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "ROLE",
+                    .argument = "role_name",
+                    .summary = "a role of the database"},
+                {.kind = KIND_TEXT,
+                    .value = "RIGHTS",
+                    .argument = "rights",
+                    .summary = "what it may do no longer"},
+                {.kind = KIND_END},
+            }},
+    {.name = "retention",
+        .summary = "Set how long ended runs and events are kept",
+        .verb = "set_retention",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_DURATION,
+                    .name = "runs",
+                    .value = "TIME",
+                    .argument = "run_retention",
+                    .summary = "ended runs, with all that belongs to them"},
+                {.kind = KIND_DURATION,
+                    .name = "events",
+                    .value = "TIME",
+                    .argument = "event_retention",
+                    .summary = "events"},
+                OPTION_BY("who does it"),
+                {.kind = KIND_END},
+            }},
+    {.name = "epoch raise",
+        .summary = "After a failover that lost commits: let nothing written before count any more",
+        .verb = "raise_epoch",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "WHY",
+                    .argument = "why",
+                    .summary = "the reason, which is kept"},
+                {.kind = KIND_END},
+            },
+        .options = by_options},
+    {.name = "act list",
+        .summary = "List what operators did, in order",
+        .verb = "list_acts",
+        .options =
+            (const struct option[]){
+                OPTION_AFTER,
+                OPTION_MOST("100 by default"),
+                {.kind = KIND_END},
+            }},
+    {0},
+};

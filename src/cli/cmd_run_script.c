@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pawl run-script: a durable script without a workflow, a worker or anything else that had to be set up. */
+#include "base/sha256.h"
+#include "base/time.h"
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/exec.h"
+#include "cli/exit.h"
+#include "cli/frame.h"
+#include "cli/job.h"
+#include "cli/term.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    NAME_SIZE = 200,
+    HOST_MAX = 40,    /* characters of the host in the name of the workflow */
+    FILE_PART = 40,   /* and of the file */
+    LOOK_US = 500000, /* how often it is looked whether the run has ended */
+};
+
+/* A script, and the run that it is. */
+struct script {
+    char path[PATH_MAX];
+    char workflow
+        [NAME_SIZE]; /* one for each host, file and arguments, so that no other process takes the run */
+    char key[2 * PW_SHA256_SIZE + 1];
+    struct pw_buf input;
+    char **words;
+    char run_id[PAWL_ID_SIZE];
+    uint32_t flags;
+};
+
+/* Adds what a workflow's name can have of a text, behind a mark. */
+static void
+add_name(char *name, const char *text, size_t most, char mark)
+{
+    size_t size = strlen(name);
+
+    if (mark != '\0')
+        name[size++] = mark;
+    for (size_t i = 0; text[i] != '\0' && i < most && size < NAME_SIZE - 1; i++) {
+        char c = text[i];
+
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        name[size++] = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ? c : '-';
+    }
+    name[size] = '\0';
+}
+
+/* The run's input is what it is: {"file": …, "arguments": […]}. */
+static void
+make_input(struct script *script, const struct call *call)
+{
+    struct pw_json_writer writer;
+
+    pw_buf_init(&script->input, (size_t)1024 * 1024);
+    pw_json_writer_init(&writer, &script->input);
+    pw_json_open(&writer, '{');
+    pw_json_key(&writer, "file");
+    pw_json_add_text(&writer, script->path);
+    pw_json_key(&writer, "arguments");
+    pw_json_open(&writer, '[');
+    for (size_t i = 1; i < call->operand_count; i++)
+        pw_json_add_text(&writer, call->operands[i]);
+    for (size_t i = 0; call->rest != NULL && call->rest[i] != NULL; i++)
+        pw_json_add_text(&writer, call->rest[i]);
+    pw_json_close(&writer);
+    pw_json_close(&writer);
+}
+
+static void
+make_names(struct script *script, const char *host)
+{
+    uint8_t digest[PW_SHA256_SIZE];
+    struct pw_sha256_state hash;
+    const char *slash = strrchr(script->path, '/');
+
+    pw_sha256_init(&hash);
+    pw_sha256_add(&hash, host, strlen(host) + 1);
+    pw_sha256_add(&hash, script->input.data, script->input.size);
+    pw_sha256_end(&hash, digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        (void)snprintf(script->key + 2 * i, 3, "%02x", digest[i]);
+    add_name(script->workflow, "shell", HOST_MAX, '\0');
+    add_name(script->workflow, host, HOST_MAX, '.');
+    add_name(script->workflow, slash != NULL ? slash + 1 : script->path, FILE_PART, '.');
+    add_name(script->workflow, script->key, 16, '-');
+}
+
+/* What is executed: the file itself if it can be, else sh with it. */
+static bool
+make_words(struct script *script, const struct call *call)
+{
+    static char shell[] = "sh";
+    size_t count = 0;
+    size_t rest = 0;
+
+    while (call->rest != NULL && call->rest[rest] != NULL)
+        rest++;
+    script->words = calloc(call->operand_count + rest + 2, sizeof(*script->words));
+    if (script->words == NULL)
+        return false;
+    if (access(script->path, X_OK) != 0)
+        script->words[count++] = shell;
+    script->words[count++] = script->path;
+    for (size_t i = 1; i < call->operand_count; i++)
+        if ((script->words[count++] = strdup(call->operands[i])) == NULL)
+            return false;
+    for (size_t i = 0; i < rest; i++)
+        if ((script->words[count++] = strdup(call->rest[i])) == NULL)
+            return false;
+    return true;
+}
+
+/* What could never be executed is told before there is a run of it. */
+static int
+check_file(const char *path)
+{
+    struct stat facts;
+    char line[100] = "";
+    FILE *file;
+
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return exit_saying(EXIT_OTHER, NULL, "\"%s\" is no file", path);
+    if (access(path, X_OK) == 0)
+        return EXIT_OK;
+    file = fopen(path, "re");
+    if (file == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "cannot read \"%s\": %m", path);
+    if (fgets(line, sizeof(line), file) == NULL)
+        line[0] = '\0';
+    (void)fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (strncmp(line, "#!", 2) == 0 && strstr(line, "sh") == NULL)
+        return exit_saying(EXIT_OTHER, "Make it executable: chmod +x FILE",
+            "\"%s\" is not executable, and sh is not what it says it is for (%s)", path, line);
+    return EXIT_OK;
+}
+
+static int
+make_script(struct script *script, const struct call *call)
+{
+    char host[HOST_NAME_MAX + 1] = "localhost";
+    int code;
+
+    if (realpath(call_operand(call, 0), script->path) == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "cannot find \"%s\": %m", call_operand(call, 0));
+    code = check_file(script->path);
+    if (code != EXIT_OK)
+        return code;
+    (void)gethostname(host, sizeof(host) - 1);
+    make_input(script, call);
+    if (!pw_buf_ok(&script->input) || !make_words(script, call))
+        return exit_saying(EXIT_OTHER, NULL, "the arguments are too many, or memory is short");
+    make_names(script, host);
+    return EXIT_OK;
+}
+
+static void
+free_script(struct script *script)
+{
+    for (size_t i = 0; script->words != NULL && script->words[i] != NULL; i++)
+        if (script->words[i] != script->path && (i > 0 || script->words[1] != script->path))
+            free(script->words[i]);
+    free(script->words);
+    pw_buf_done(&script->input);
+}
+
+/* Triggers the run, or finds the one that has not ended. */
+static int
+trigger(struct call *call, struct script *script)
+{
+    pawl_trigger *made = pawl_trigger_new(script->workflow);
+    pawl_error *error = NULL;
+    pawl_status status;
+
+    if (made == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    pawl_trigger_set_input(made, (pawl_bytes){script->input.data, script->input.size});
+    pawl_trigger_set(made, "key", script->key);
+    pawl_trigger_set(made, "key_while_active", "on");
+    status = pawl_client_trigger(call->client, made, script->run_id, &script->flags, &error);
+    pawl_trigger_free(made);
+    if (status == PAWL_OK)
+        (void)fprintf(stderr, "pawl: %s run %s\n",
+            (script->flags & PAWL_CREATED) != 0 ? "began" : "goes on with", script->run_id);
+    return exit_with(status, error);
+}
+
+/* Whether the run has ended; then code is what to exit with. */
+static bool
+has_ended(struct call *call, const struct script *script, int *code)
+{
+    pawl_error *error = NULL;
+    pawl_bytes output = {0};
+    pawl_status status = pawl_client_wait(call->client, script->run_id, 0, &output, &error);
+    size_t size = 0;
+    char *text;
+
+    if (status == PAWL_ETIMEOUT || status == PAWL_ECONN) {
+        pawl_error_free(error);
+        return false;
+    }
+    if (status == PAWL_OK) {
+        text = frame_output_of((struct pw_json){output.data, output.size}, &size);
+        if (text != NULL)
+            (void)fwrite(text, 1, size, stdout);
+        free(text);
+    }
+    *code = exit_with(status, error);
+    return true;
+}
+
+/* Whoever looks on is told why nothing happens between two tries, in the words of the database. */
+static void
+say_retry(struct call *call, const struct script *script)
+{
+    pawl_rows *rows = NULL;
+    const char *reason;
+
+    if (call_verb(call, &rows, "get_run", "run", script->run_id, NULL) == EXIT_OK) {
+        reason = pawl_rows_text(rows, 0, "reason");
+        if (reason != NULL && strcmp(reason, "retry") == 0) {
+            pawl_rows_free(rows);
+            rows = NULL;
+            if (call_verb(call, &rows, "why", "run", script->run_id, NULL) == EXIT_OK) {
+                (void)fputs("pawl: ", stderr);
+                term_print(stderr, pawl_rows_text(rows, 0, "why"));
+                (void)fputc('\n', stderr);
+            }
+        }
+    }
+    pawl_rows_free(rows);
+}
+
+/* Until the run has ended, or somebody has had enough. */
+static int
+execute(struct call *call, struct script *script, struct exec *exec)
+{
+    int64_t look_at_us = 0;
+    unsigned ended = 0;
+    unsigned failed = 0;
+    bool interrupted = false;
+    bool over = false;
+    int code = EXIT_OK;
+
+    while (exec_turn(exec, 200)) {
+        interrupted = exec->giving_back;
+        if (over || interrupted || (exec->ended == ended && pw_now_us() < look_at_us))
+            continue;
+        over = has_ended(call, script, &code);
+        if (over)
+            exec_drain(exec);
+        /* Not at once: what has just ended is not written down yet. */
+        if (!over && exec->ended == ended && exec->failed != failed) {
+            failed = exec->failed;
+            say_retry(call, script);
+        }
+        ended = exec->ended;
+        look_at_us = pw_now_us() + LOOK_US;
+    }
+    if (over || has_ended(call, script, &code))
+        return code;
+    return exit_saying(EXIT_INTERRUPTED, "The same command goes on with it.",
+        "run %s has not ended", script->run_id);
+}
+
+static int
+run(struct call *call, struct script *script, const pawl_config *config)
+{
+    struct exec exec = {.one_script = true};
+    pawl_error *error = NULL;
+    pawl_status status;
+    int code = exec_init(&exec, config);
+    int left;
+
+    if (code == EXIT_OK) {
+        status = pawl_worker_handle(exec.worker, script->workflow, NULL, script->words, &error);
+        code = exit_with(status, error);
+    }
+    if (code == EXIT_OK)
+        code = exec_start(&exec);
+    if (code == EXIT_OK)
+        code = call_connect(call);
+    if (code == EXIT_OK)
+        code = trigger(call, script);
+    if (code == EXIT_OK)
+        code = execute(call, script, &exec);
+    left = exec_done(&exec);
+    return code != EXIT_OK ? code : left;
+}
+
+static int
+set(pawl_config *config, const char *name, const char *value)
+{
+    pawl_error *error = NULL;
+    pawl_status status = pawl_config_set(config, name, value, &error);
+
+    return exit_with(status, error);
+}
+
+static int
+run_script(struct call *call)
+{
+    struct script script = {0};
+    pawl_config *config = NULL;
+    int code = make_script(&script, call);
+
+    if (code == EXIT_OK)
+        code = call_config(call, &config);
+    /* One run, so one connection will do; and a run that was killed is not kept waiting for long. */
+    if (code == EXIT_OK)
+        code = set(config, "connections", "1");
+    if (code == EXIT_OK)
+        code = set(config, "lease", "5s");
+    if (code == EXIT_OK)
+        code = exec_settings(call, config);
+    if (code == EXIT_OK)
+        code = run(call, &script, config);
+    pawl_config_free(config);
+    free_script(&script);
+    return code;
+}
+
+const struct command cmd_run_script[] = {
+    {.name = "run-script",
+        .summary = "Execute a script durably, here and now",
+        .text =
+            "Nothing needs to be set up: this is the worker, for this one run. Inside, pawl step, "
+            "sleep, wait, child, set and get are what makes the script durable.\n\n"
+            "If it is ended in the middle, by Ctrl-C, kill -9 or a power cut, the same command "
+            "goes on with the unfinished run: same host, same file, same arguments. Once the run "
+            "has ended, the same command begins a new one.\n\n"
+            "What the script writes to standard output is the run's output, and is printed when it "
+            "has ended; standard error is shown at once.",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_FILE,
+                    .value = "FILE",
+                    .summary = "the script; executed with sh unless it is executable"},
+                {.kind = KIND_TEXT,
+                    .value = "ARGUMENT",
+                    .summary = "what it is given; behind -- if it begins with a dash",
+                    .optional = true,
+                    .many = true},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .name = "set",
+                    .value = "SETTING=VALUE",
+                    .summary = "any setting of docs/config.md; lease is 5s here, unless set",
+                    .many = true},
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run-script examples/shell/backup.sh /srv/data /backups",
+                    "executes it to its end, however often it is interrupted"},
+                {NULL, NULL},
+            },
+        .act = run_script},
+    {0},
+};

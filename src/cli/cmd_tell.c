@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What runs wait for: signals, events, approvals. */
+#include "cli/call.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+
+static const struct operand decision_operands[] = {
+    OPERAND_RUN,
+    {.kind = KIND_TEXT,
+        .value = "NAME",
+        .argument = "name",
+        .summary = "the name of the approval it waits for"},
+    {.kind = KIND_END},
+};
+static const struct option decision_options[] = {
+    OPTION_WHY("a reason"),
+    OPTION_BY("who decides"),
+    {.kind = KIND_JSON,
+        .letter = 'p',
+        .name = "payload",
+        .value = "JSON",
+        .argument = "payload",
+        .summary = "more that the run is told; JSON, @FILE or -"},
+    {.kind = KIND_END},
+};
+static const struct option most_options[] = {
+    {.kind = KIND_RUN,
+        .name = "run",
+        .value = "RUN",
+        .argument = "run",
+        .summary = "only of this run"},
+    OPTION_TENANT("tenant", "only of this tenant"),
+    OPTION_MOST("100 by default"),
+    {.kind = KIND_END},
+};
+
+static int
+list_approvals(struct call *call)
+{
+    pawl_rows *rows = NULL;
+    int code =
+        call_verb(call, &rows, "list_waits", "approvals", "true", "run", call_option(call, "run"),
+            "tenant", call_option(call, "tenant"), "most", call_option(call, "most"), NULL);
+
+    return call_show(call, code, rows);
+}
+
+const struct command cmd_tell[] = {
+    {.name = "signal",
+        .summary = "Send a signal to a run",
+        .verb = "signal",
+        .operands =
+            (const struct operand[]){
+                OPERAND_RUN,
+                {.kind = KIND_TEXT,
+                    .value = "NAME",
+                    .argument = "name",
+                    .summary = "the name of the signal"},
+                {.kind = KIND_JSON,
+                    .value = "JSON",
+                    .argument = "payload",
+                    .summary = "what it says; JSON, @FILE or -",
+                    .optional = true},
+                {.kind = KIND_END},
+            }},
+    {.name = "emit",
+        .summary = "Emit an event, for all runs that wait for it",
+        .verb = "emit",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT, .value = "TOPIC", .argument = "topic", .summary = "its topic"},
+                {.kind = KIND_JSON,
+                    .value = "JSON",
+                    .argument = "payload",
+                    .summary = "what it says; JSON, @FILE or -",
+                    .optional = true},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .letter = 'k',
+                    .name = "key",
+                    .value = "KEY",
+                    .argument = "key",
+                    .summary = "its key"},
+                OPTION_TENANT("tenant", "for runs of this tenant"),
+                {.kind = KIND_END},
+            }},
+    {.name = "event list",
+        .summary = "List events that are still kept, newest first",
+        .verb = "list_events",
+        .columns = "event_id emitted_at topic key payload tenant",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .letter = 't',
+                    .name = "topic",
+                    .value = "TOPIC",
+                    .argument = "only_topic",
+                    .summary = "only of this topic, or of all that a pattern such as shop.* names"},
+                {.kind = KIND_TEXT,
+                    .letter = 'k',
+                    .name = "key",
+                    .value = "KEY",
+                    .argument = "only_key",
+                    .summary = "only with this key"},
+                OPTION_TENANT("only_tenant", "only of this tenant"),
+                OPTION_SINCE("since", "emitted"),
+                OPTION_BEFORE("before", "emitted"),
+                {.kind = KIND_RUN,
+                    .name = "cursor",
+                    .value = "EVENT",
+                    .argument = "cursor",
+                    .summary = "older than this event, to go on where a list ended"},
+                OPTION_MOST("50 by default and never more than 1,000"),
+                {.kind = KIND_END},
+            }},
+    {.name = "approval list",
+        .summary = "List what waits for somebody's decision",
+        .columns = "run_id name form since until",
+        .options = most_options,
+        .act = list_approvals},
+    {.name = "approve",
+        .summary = "Approve what a run waits for",
+        .verb = "approve",
+        .operands = decision_operands,
+        .options = decision_options},
+    {.name = "reject",
+        .summary = "Reject what a run waits for",
+        .verb = "reject",
+        .operands = decision_operands,
+        .options = decision_options},
+    {.name = "wait list",
+        .summary = "List what runs wait for: sleeps, events, signals, approvals, children",
+        .verb = "list_waits",
+        .columns = "run_id name kind topic key since until",
+        .options = most_options},
+    {0},
+};

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/exit.h"
+
+#include "cli/term.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    int code;
+    const char *summary;
+} codes[] = {
+    {EXIT_OK, "it is done"},
+    {EXIT_OTHER, "something else went wrong; the message says what"},
+    {EXIT_USAGE, "the command line makes no sense"},
+    {EXIT_NOT_FOUND, "there is no such run, workflow, queue or worker"},
+    {EXIT_REFUSED,
+        "the database refused it: the run is in another state, or a key was used with another "
+        "input"},
+    {EXIT_TIMEOUT, "the time that was given is over"},
+    {EXIT_RUN_FAILED, "the run that was waited for has failed or was cancelled"},
+    {EXIT_NO_DATABASE, "the database cannot be reached, or does not let the role in"},
+    {EXIT_SCHEMA, "pawl is not installed there, or in another version"},
+    {EXIT_FORBIDDEN, "the role may not do that"},
+    {EXIT_UNKNOWN, "it was sent, and nobody knows whether it was done"},
+    {EXIT_DIFFERS, "what was compared differs"},
+    {EXIT_INTERRUPTED, "it was interrupted"},
+};
+
+const char *
+exit_summary(int code)
+{
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (codes[i].code == code)
+            return codes[i].summary;
+    return NULL;
+}
+
+int
+exit_code_of(pawl_status status)
+{
+    switch ((int)status) {
+    case PAWL_OK:
+        return EXIT_OK;
+    case PAWL_EINVAL:
+        return EXIT_USAGE;
+    case PAWL_ENOTFOUND:
+        return EXIT_NOT_FOUND;
+    case PAWL_EREFUSED:
+    case PAWL_ECONFLICT:
+    case PAWL_ETOOLARGE:
+    case PAWL_EBUSY:
+        return EXIT_REFUSED;
+    case PAWL_ETIMEOUT:
+        return EXIT_TIMEOUT;
+    case PAWL_ERUN:
+    case PAWL_ECANCELLED:
+        return EXIT_RUN_FAILED;
+    case PAWL_ECONN:
+        return EXIT_NO_DATABASE;
+    case PAWL_ESCHEMA:
+        return EXIT_SCHEMA;
+    case PAWL_EFORBIDDEN:
+        return EXIT_FORBIDDEN;
+    case PAWL_EUNKNOWN:
+        return EXIT_UNKNOWN;
+    default:
+        return EXIT_OTHER;
+    }
+}
+
+/* Two lines at most, without what could move a terminal's cursor. */
+static void
+say(const char *message, const char *hint)
+{
+    (void)fflush(stdout);
+    (void)fprintf(
+        stderr, "%spawl:%s ", term_style(TERM_ERR, TERM_BAD), term_style(TERM_ERR, TERM_PLAIN));
+    term_print(stderr, message);
+    (void)fputc('\n', stderr);
+    if (hint != NULL && hint[0] != '\0') {
+        (void)fputs("      ", stderr);
+        term_print(stderr, hint);
+        (void)fputc('\n', stderr);
+    }
+}
+
+/*
+ * libpq says "connection to server at "db", port 5432 failed: FATAL:  password authentication failed; and more". Of that, where
+ * and why are wanted.
+ */
+static void
+say_no_connection(const char *message)
+{
+    static const char begin[] = "connection to server ";
+    static const char middle[] = " failed: ";
+    static const char fatal[] = "FATAL:  ";
+    const char *where = strstr(message, begin);
+    const char *why = where == NULL ? NULL : strstr(where, middle);
+    char text[1000];
+
+    if (why == NULL) {
+        (void)snprintf(text, sizeof(text), "no connection to the database: %s", message);
+    } else {
+        int where_size = (int)(why - where) - (int)strlen(begin);
+
+        why += strlen(middle);
+        if (strncmp(why, fatal, strlen(fatal)) == 0)
+            why += strlen(fatal);
+        (void)snprintf(text, sizeof(text), "no connection to the database %.*s: %.*s", where_size,
+            where + strlen(begin), (int)strcspn(why, ";\n"), why);
+    }
+    say(text,
+        getenv("PAWL_SOCKET") != NULL
+            ? "A script that a worker executes has no way to the database; what it can do: pawl "
+              "step, sleep, wait, child, set and get."
+            : "Say where it is with --database, PAWL_DATABASE_URL, or PGHOST, PGDATABASE, PGUSER "
+              "and PGPASSWORD; or try: pawl dev");
+}
+
+/* What the database's own words mean to whoever calls this program. */
+static const struct {
+    char sqlstate[6];
+    const char *message; /* NULL: its own */
+    const char *hint;
+} meanings[] = {
+    {"3F000", "pawl is not installed in this database",
+        "Install it: pawl install; or psql -f pawl.sql"},
+    {"42883", "the pawl in this database is older than this program",
+        "Bring it up to date: pawl migrate"},
+    {"42P01", "the pawl in this database is older than this program",
+        "Bring it up to date: pawl migrate"},
+    {"42703", "the pawl in this database is older than this program",
+        "Bring it up to date: pawl migrate"},
+    {"42501", "this role has no right to do that",
+        "Whoever installed pawl can give it: pawl grant ROLE reader, operator, producer or worker"},
+    {"PW001", NULL, "It may be misspelt, older than the retention, or in another database."},
+    {"PW002", NULL, "pawl workflow list shows all there are; pawl workflow create makes one."},
+};
+
+static void
+say_error(const pawl_error *error)
+{
+    const char *message = pawl_error_message(error);
+    const char *hint = pawl_error_hint(error);
+
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        if (strcmp(meanings[i].sqlstate, pawl_error_sqlstate(error)) == 0) {
+            message = meanings[i].message != NULL ? meanings[i].message : message;
+            hint = strncmp(message, "role ", 5) == 0
+                ? "Make it first, in psql: create role NAME login"
+                : meanings[i].hint;
+        }
+    }
+    say(message, hint);
+}
+
+int
+exit_with(pawl_status status, pawl_error *error)
+{
+    int code = exit_code_of(status);
+
+    /* A password that is missing is a refusal to the library, and one that is wrong is not; here both are no connection. */
+    if (status == PAWL_ECONN ||
+        (status == PAWL_EFORBIDDEN && pawl_error_sqlstate(error)[0] == '\0')) {
+        say_no_connection(pawl_error_message(error));
+        code = EXIT_NO_DATABASE;
+    } else if (status != PAWL_OK) {
+        say_error(error);
+    }
+    pawl_error_free(error);
+    return code;
+}
+
+int
+exit_saying(int code, const char *hint, const char *format, ...)
+{
+    char message[1000];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    say(message, hint);
+    return code;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pawl command: finds the command that its first words name, and does it. */
+#include "cli/call.h"
+#include "cli/check.h"
+#include "cli/command.h"
+#include "cli/exit.h"
+#include "cli/help.h"
+#include "cli/script_client.h"
+#include "cli/term.h"
+
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    NAMES_MAX = 200, /* commands */
+};
+
+/* Texts are UTF-8, whatever the terminal's locale says about numbers and dates. */
+static void
+set_locale(void)
+{
+    if (setlocale(LC_CTYPE, "") == NULL || strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+        (void)setlocale(LC_CTYPE, "C.UTF-8");
+}
+
+/* What was printed must have got there: a full disk is an error, a reader that went away is none of ours. */
+static int
+close_output(int code)
+{
+    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+        return code;
+    return code != EXIT_OK ? code
+                           : exit_saying(EXIT_OTHER, NULL, "the output could not be written");
+}
+
+static bool
+is_one_of(const char *word, const char *one, const char *another, const char *third)
+{
+    return strcmp(word, one) == 0 || strcmp(word, another) == 0 || strcmp(word, third) == 0;
+}
+
+/* "logs": the first command with that word in its name, "run logs"; or NULL. */
+static const char *
+find_by_word(const char *word)
+{
+    const struct command *command;
+    size_t size = strlen(word);
+
+    for (size_t i = 0; size > 0 && (command = command_at(i)) != NULL; i++) {
+        const char *at = strstr(command->name, word);
+
+        if (at != NULL && at > command->name && at[-1] == ' ' &&
+            (at[size] == '\0' || at[size] == ' '))
+            return command->name;
+    }
+    return NULL;
+}
+
+/* "run lsit": the group's commands, or all, from which the nearest is looked for. */
+static int
+unknown_command(int count, char **words, bool group)
+{
+    const char *names[NAMES_MAX] = {NULL};
+    const struct command *command;
+    const char *nearest;
+    size_t used = 0;
+    char given[200];
+    char hint[200];
+
+    if (group && count == 1) {
+        (void)fprintf(stderr, "pawl: %s takes one more word:\n", words[0]);
+        help_list(stderr, words[0]);
+        return EXIT_USAGE;
+    }
+    if (words[0][0] == '-')
+        return exit_saying(EXIT_USAGE, "Write: pawl COMMAND [OPTION]...; see: pawl --help",
+            "options stand behind the command, and \"%s\" is none", words[0]);
+    (void)snprintf(
+        given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
+    for (size_t i = 0; (command = command_at(i)) != NULL && used + 1 < NAMES_MAX; i++)
+        names[used++] = command->name;
+    nearest = check_nearest(given, names);
+    if (nearest == NULL)
+        nearest = check_nearest(words[0], names);
+    if (nearest == NULL)
+        nearest = find_by_word(words[0]);
+    if (nearest != NULL)
+        (void)snprintf(hint, sizeof(hint), "Did you mean: pawl %s", nearest);
+    else
+        (void)snprintf(hint, sizeof(hint), "See: pawl --help");
+    return exit_saying(EXIT_USAGE, hint, "there is no command \"%s\"", given);
+}
+
+/* "pawl help run show", "pawl help run", "pawl help". */
+static int
+help(int count, char **words)
+{
+    const struct command *command;
+    bool group = false;
+    int used = 0;
+
+    command = command_find(count, words, &used, &group);
+    if (command != NULL)
+        help_command(stdout, command);
+    else if (count == 0 || group)
+        help_list(stdout, group ? words[0] : NULL);
+    else
+        return unknown_command(count, words, group);
+    return close_output(EXIT_OK);
+}
+
+static int
+act(const struct command *command, int count, char **words)
+{
+    struct call call;
+    int code = call_read(&call, command, count, words);
+
+    if (code == EXIT_OK && call_has(&call, "help"))
+        help_command(stdout, command);
+    else if (code == EXIT_OK)
+        code = command->act != NULL ? command->act(&call) : call_described(&call);
+    call_done(&call);
+    return code;
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct command *command;
+    int used = 0;
+    bool group = false;
+    int code;
+    /* Ends quietly when the reader of a pipe has gone. */
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+
+    (void)sigaction(SIGPIPE, &by_default, NULL);
+    set_locale();
+    term_init();
+    if (argc < 2) {
+        help_list(stderr, NULL);
+        return EXIT_USAGE;
+    }
+    if (is_one_of(argv[1], "--help", "-h", "help"))
+        return help(argc - 2, argv + 2);
+    if (is_one_of(argv[1], "--version", "-V", "version")) {
+        (void)printf("pawl %s\n", pawl_version_text());
+        return close_output(EXIT_OK);
+    }
+    command = command_find(argc - 1, argv + 1, &used, &group);
+    if (command == NULL && group && argc == 3 && is_one_of(argv[2], "--help", "-h", "help"))
+        return help(1, argv + 1);
+    if (command == NULL)
+        return unknown_command(argc - 1, argv + 1, group);
+    code = act(command, argc - 1 - used, argv + 1 + used);
+    if (code == EXIT_USAGE && command->no_database)
+        script_client_mistake();
+    return close_output(code);
+}

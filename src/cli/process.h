@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that a worker executes: started in a process group of its own, with an environment that has no way to the database. */
+#ifndef PW_CLI_PROCESS_H
+#define PW_CLI_PROCESS_H
+
+#include <pawl/pawl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum {
+    PROCESS_NAMES_MAX = 16
+};
+
+/* What is added to the environment. */
+struct process_environment {
+    const char *names[PROCESS_NAMES_MAX];
+    const char *values[PROCESS_NAMES_MAX];
+    size_t count;
+};
+
+void process_set(struct process_environment *environment, const char *name, const char *value);
+
+struct sandbox;
+
+struct process {
+    pid_t pid; /* also its process group */
+    int out;   /* what it writes; both do not block */
+    int err;
+};
+
+/*
+ * Starts words, of which the first is looked for in PATH. input is what it reads; NULL data: nothing. PG*, PAWL_DATABASE_URL and old values of
+ * PAWL_* do not reach it; PATH gets the directory of this program at its end, so that scripts find pawl. sandbox says what else it may
+ * not have or do, and rules is what sandbox_open() has made of it. False, with errno.
+ */
+bool process_start(struct process *process, char *const *words, pawl_bytes input,
+    const struct process_environment *environment, const struct sandbox *sandbox, int rules);
+
+/* Whether a process was started by another. False if that cannot be known: there is none, or no /proc. */
+bool process_is_child(pid_t child, pid_t parent);
+
+/* The exit code, as shells count: 128 and the number for a signal. status is that of waitpid(). */
+int process_code(int status);
+
+/* PATH for programs that are started: ours, and behind it where this program is, so that they find it. Malloced; NULL: out of memory. */
+char *process_path(void);
+
+#endif

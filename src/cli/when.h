@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times and durations as people type and read them. Times of the database are told apart from those of this machine. */
+#ifndef PW_CLI_WHEN_H
+#define PW_CLI_WHEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    WHEN_SIZE = 40, /* room for every text that is made here */
+};
+
+/* A duration such as 250ms, 30s, 1h30m or 7d, in milliseconds; -1 if it makes no sense. */
+int64_t when_duration_ms(const char *text);
+
+/* A point in time as PostgreSQL prints it, with its offset, in microseconds since 1970. */
+bool when_read_stamp(const char *text, int64_t *us);
+
+/*
+ * A point in time as a person types it: "2026-02-03 04:05" and "04:05" of this machine's time zone, or with Z or an offset behind
+ * it; now, today, tomorrow, yesterday; or a duration, which is counted from now_us: back, or ahead.
+ */
+bool when_read(const char *text, int64_t now_us, bool ahead, int64_t *us);
+
+/* As PostgreSQL reads it. */
+void when_write_stamp(char room[static WHEN_SIZE], int64_t us);
+
+/* "2026-02-03 04:05:06" in this machine's time zone. */
+void when_write_local(char room[static WHEN_SIZE], int64_t us);
+
+/* "12s", "1h30m", "250ms": the two largest units. */
+void when_write_span(char room[static WHEN_SIZE], int64_t us);
+
+/* An interval as PostgreSQL prints it ("1 day 02:03:04.5"), in microseconds; a month has 30 days. False if it is none, or longer
+ * than these can say. */
+bool when_read_interval(const char *text, int64_t *us);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches: many items in one call of pawl.commit, and what its answers mean for each of them. */
+#include "base/json_read.h"
+#include "base/time.h"
+#include "libpawl/worker.h"
+
+#include <string.h>
+
+/* A batch ends before its payloads are larger than this, unless it is one item. */
+static const size_t payloads_max = (size_t)8 * 1024 * 1024;
+
+static const int64_t busy_base_us = 1000;
+static const int64_t busy_cap_us = 100000;
+static const int64_t again_base_us = 10000;
+static const int64_t again_cap_us = 2000000;
+/* What is due later than this is found by polling in time enough. */
+static const int64_t due_max_ms = 60000;
+
+static void
+fill(struct pw_lane *lane)
+{
+    size_t size = 0;
+    struct pw_list *link;
+
+    while (lane->batch.count < lane->batch_cap && (link = pw_list_first(&lane->waiting)) != NULL) {
+        struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
+
+        /* What its run posted before was busy meanwhile: it stays behind that. */
+        if (!pw_list_empty(&item->task->items)) {
+            pw_list_remove(link);
+            lane->waiting_count--;
+            pw_list_add_tail(&item->task->items, link);
+            continue;
+        }
+        size += item->payload.size + item->option.size;
+        if (lane->batch.count > 0 && size > payloads_max)
+            break;
+        pw_list_remove(link);
+        lane->waiting_count--;
+        lane->batch.items[lane->batch.count] = item;
+        lane->batch.count++;
+    }
+    lane->batch.careful = false;
+    lane->batch.tries = 0;
+    lane->batch.again_at_us = 0;
+}
+
+static void
+begin_arrays(struct pw_lane *lane)
+{
+    pw_array_begin(&lane->runs, PW_TYPE_UUID);
+    pw_array_begin(&lane->fences, PW_TYPE_INT4);
+    pw_array_begin(&lane->kinds, PW_TYPE_TEXT);
+    pw_array_begin(&lane->names, PW_TYPE_TEXT);
+    pw_array_begin(&lane->payloads, PW_TYPE_TEXT);
+    pw_array_begin(&lane->seqs, PW_TYPE_INT4);
+    pw_array_begin(&lane->tasks, PW_TYPE_INT4);
+    pw_array_begin(&lane->millis, PW_TYPE_INT4);
+    pw_array_begin(&lane->options, PW_TYPE_TEXT);
+}
+
+static void
+add_number(struct pw_array *array, int32_t value)
+{
+    if (value == INT32_MIN)
+        pw_array_null(array);
+    else
+        pw_array_int4(array, value);
+}
+
+static void
+add_item(struct pw_lane *lane, const struct pw_item *item)
+{
+    const char *kind = pw_kind_name(item->kind);
+
+    pw_array_uuid(&lane->runs, &item->task->id);
+    pw_array_int4(&lane->fences, item->task->fence);
+    pw_array_bytes(&lane->kinds, kind, strlen(kind));
+    pw_array_bytes(&lane->names, item->name, item->name == NULL ? 0 : strlen(item->name));
+    pw_array_bytes(&lane->payloads, item->payload.data, item->payload.size);
+    add_number(&lane->seqs, item->seq);
+    pw_array_int4(&lane->tasks, item->task->number);
+    add_number(&lane->millis, item->millis);
+    pw_array_bytes(&lane->options, item->option.data, item->option.size);
+}
+
+static bool
+arrays_ok(const struct pw_lane *lane)
+{
+    return pw_array_ok(&lane->runs) && pw_array_ok(&lane->fences) && pw_array_ok(&lane->kinds) &&
+        pw_array_ok(&lane->names) && pw_array_ok(&lane->payloads) && pw_array_ok(&lane->seqs) &&
+        pw_array_ok(&lane->tasks) && pw_array_ok(&lane->millis) && pw_array_ok(&lane->options);
+}
+
+int
+pw_batch_send(pawl_worker *worker, struct pw_lane *lane, int64_t now_us, struct pw_error *err)
+{
+    struct pw_params params;
+    bool plain = true;
+    int status;
+
+    if (lane->batch.count == 0)
+        fill(lane);
+    if (lane->batch.count == 0)
+        return PAWL_OK;
+    begin_arrays(lane);
+    for (size_t i = 0; i < lane->batch.count; i++) {
+        add_item(lane, lane->batch.items[i]);
+        plain = plain && lane->batch.items[i]->option.data == NULL &&
+            lane->batch.items[i]->task->number == 0;
+    }
+    if (!arrays_ok(lane)) {
+        pw_error_oom(err);
+        return PAWL_ENOMEM;
+    }
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    pw_params_array(&params, &lane->runs);
+    pw_params_array(&params, &lane->fences);
+    pw_params_array(&params, &lane->kinds);
+    pw_params_array(&params, &lane->names);
+    pw_params_array(&params, &lane->payloads);
+    pw_params_array(&params, &lane->seqs);
+    if (plain)
+        pw_params_null(&params);
+    else
+        pw_params_array(&params, &lane->tasks);
+    pw_params_array(&params, &lane->millis);
+    if (plain)
+        pw_params_null(&params);
+    else
+        pw_params_array(&params, &lane->options);
+    lane->commit = (struct pw_request){
+        .kind = PW_REQUEST_COMMIT, .session = worker->session, .sent_us = now_us};
+    lane->commit.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000));
+    status = pw_conn_send(lane->conn,
+        pw_statement(lane->batch.careful ? PW_STMT_COMMIT_CAREFULLY : PW_STMT_COMMIT), &params,
+        &lane->commit, err);
+    lane->commit.sent = status == PAWL_OK;
+    return status;
+}
+
+/* Copies bytes that an answer brings to where the handler finds them. False: out of memory. */
+static bool
+keep(struct pw_item *item, struct pw_json value, pawl_bytes *out)
+{
+    if (!pw_json_given(value) && value.data == NULL)
+        return true;
+    out->data = pw_arena_copy(pw_run_arena(item->branch), value.data, value.size);
+    out->size = out->data == NULL ? 0 : value.size;
+    return out->data != NULL;
+}
+
+static bool
+keep_text(struct pw_item *item, struct pw_json value, const char **out)
+{
+    if (!pw_json_given(value))
+        return true;
+    *out = pw_json_text(value, pw_run_arena(item->branch));
+    return *out != NULL;
+}
+
+/* What the value of an answer says. False: out of memory, or it makes no sense. */
+static bool
+read_value(struct pw_item *item, const char *data, size_t size)
+{
+    struct pw_json_walk walk;
+    struct pw_json key;
+    struct pw_json value;
+    bool ok = true;
+
+    pw_json_walk(&walk, (struct pw_json){data, size});
+    while (ok && pw_json_walk_next(&walk, &key, &value)) {
+        if (pw_json_is(key, "final")) {
+            ok = pw_json_to_bool(value, &item->final);
+        } else if (pw_json_is(key, "delay_ms")) {
+            ok = pw_json_to_int(value, &item->delay_ms);
+        } else if (item->branch == NULL) {
+            continue;
+        } else if (pw_json_is(key, "state")) {
+            item->state = pw_record_state(value);
+        } else if (pw_json_is(key, "output")) {
+            ok = keep(item, value, &item->output);
+            if (item->kind == PW_KIND_APPROVAL && pw_json_given(value))
+                (void)pw_json_to_bool(pw_json_member(value, "approved"), &item->approved);
+        } else if (pw_json_is(key, "error") && pw_json_given(value)) {
+            ok = keep(item, value, &item->error) &&
+                (value.data[0] != '{' ||
+                    keep_text(item, pw_json_member(value, "code"), &item->error_code));
+        }
+    }
+    return ok && !walk.bad;
+}
+
+/* An item that could not be taken now is tried again later, and so is all that its run posts meanwhile. */
+static void
+park(pawl_worker *worker, struct pw_item *item, int64_t cap_us, int64_t now_us)
+{
+    struct pw_task *task = item->task;
+
+    if (pw_list_empty(&task->items)) {
+        task->parked_tries++;
+        task->parked_until_us = pw_add_us(
+            now_us, pw_backoff_us(&worker->rand, task->parked_tries, busy_base_us, cap_us));
+        pw_list_add_tail(&worker->parked, &task->parked_link);
+    }
+    pw_list_add_tail(&task->items, &item->link);
+}
+
+/* The last word of a run was refused. It must not stay as it is for ever, so it fails instead; that is refused only if it is gone. */
+static bool
+fail_instead(pawl_worker *worker, struct pw_item *item, const char *reason, int64_t now_us)
+{
+    if (item != &item->task->last || strcmp(reason, "drift") == 0 || item->task->failed_instead)
+        return false;
+    if (item->kind != PW_KIND_COMPLETE && item->kind != PW_KIND_SUSPEND &&
+        item->kind != PW_KIND_FAIL)
+        return false;
+    pw_task_fail_instead(item->task, reason);
+    pw_lane_add(worker, item, now_us);
+    return true;
+}
+
+static const char *
+keep_reason(struct pw_item *item, const char *reason)
+{
+    const char *copy;
+
+    if (reason == NULL)
+        return "";
+    if (item->branch == NULL)
+        return reason;
+    copy = pw_arena_copy(pw_run_arena(item->branch), reason, strlen(reason));
+    return copy == NULL ? "out of memory" : copy;
+}
+
+/* A run that is let go is due later: then it is worth a look. */
+static void
+note_due(pawl_worker *worker, const struct pw_item *item, int64_t now_us)
+{
+    int64_t delay_ms = item->delay_ms;
+
+    if (item->kind == PW_KIND_SLEEP && item->state == PW_STATE_PAUSED)
+        (void)pw_json_to_int(
+            pw_json_member((struct pw_json){item->option.data, item->option.size}, "ms"),
+            &delay_ms);
+    if (delay_ms > 0 && delay_ms < due_max_ms)
+        pw_heap_add(&worker->dues, pw_add_us(now_us, pw_ms_to_us(delay_ms)));
+}
+
+static void
+refuse(pawl_worker *worker, struct pw_item *item, const char *reason, int64_t now_us)
+{
+    if (!fail_instead(worker, item, reason, now_us))
+        pw_item_answer(worker, item, PW_ANSWER_REFUSED, keep_reason(item, reason));
+}
+
+static void
+answer_item(
+    pawl_worker *worker, struct pw_item *item, const struct pw_rows *rows, int row, int64_t now_us)
+{
+    const char *answer = pw_rows_text(rows, row, 1);
+    const char *reason = pw_rows_text(rows, row, 2);
+    const char *data;
+    size_t size;
+
+    /* Another transaction has the run, or an earlier item of it was not taken. */
+    if (answer == NULL || strcmp(answer, "busy") == 0) {
+        pw_worker_add(worker, PW_COUNT_BUSY, 1);
+        park(worker, item, busy_cap_us, now_us);
+        return;
+    }
+    item->task->parked_tries = 0;
+    if (pw_rows_bytes(rows, row, 3, &data, &size) && !read_value(item, data, size)) {
+        pw_item_answer(worker, item, PW_ANSWER_FAILED, "out of memory");
+        return;
+    }
+    if (strcmp(answer, "ok") == 0 || strcmp(answer, "already") == 0) {
+        note_due(worker, item, now_us);
+        pw_item_answer(worker, item, answer[0] == 'o' ? PW_ANSWER_OK : PW_ANSWER_ALREADY, NULL);
+    } else if (strcmp(answer, "lease_lost") == 0) {
+        pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, keep_reason(item, reason));
+    } else if (strcmp(answer, "cancelled") == 0) {
+        pw_item_answer(worker, item, PW_ANSWER_CANCELLED, keep_reason(item, reason));
+    } else {
+        refuse(worker, item, reason == NULL ? "" : reason, now_us);
+    }
+}
+
+/* Whether an error is about what was sent, so that the same item meets it again. */
+static bool
+is_about_data(const struct pw_error *error)
+{
+    return strncmp(error->sqlstate, "22", 2) == 0 || strncmp(error->sqlstate, "23", 2) == 0 ||
+        strncmp(error->sqlstate, "54", 2) == 0;
+}
+
+/*
+ * A careful call failed as a whole: it was too much for one call, or one of its items makes the server stumble. Half of it goes again
+ * alone; in the end that item is, and then nobody waits for it.
+ */
+static void
+take_apart(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *error, int64_t now_us)
+{
+    struct pw_item *item = lane->batch.items[0];
+    size_t half = lane->batch.count / 2;
+    struct pw_list rest;
+
+    if (lane->batch.count == 1) {
+        lane->batch.count = 0;
+        if (is_about_data(error))
+            refuse(worker, item, error->message, now_us);
+        else
+            park(worker, item, again_cap_us, now_us);
+        return;
+    }
+    pw_list_init(&rest);
+    for (size_t i = half; i < lane->batch.count; i++)
+        pw_list_add_tail(&rest, &lane->batch.items[i]->link);
+    lane->batch.count = half;
+    lane->batch_cap = half;
+    pw_lane_put_back(lane, &rest, now_us);
+}
+
+/* The whole call failed, and has done nothing: it goes again, item by item protected from each other, later and later. */
+static void
+send_again(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *error, int64_t now_us)
+{
+    bool careful = lane->batch.careful;
+
+    lane->batch.careful = true;
+    if (!careful)
+        return;
+    lane->batch.tries++;
+    lane->batch.again_at_us = pw_add_us(
+        now_us, pw_backoff_us(&worker->rand, lane->batch.tries, again_base_us, again_cap_us));
+    pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "commit_failed", NULL, error);
+    if (lane->batch.tries > 1)
+        take_apart(worker, lane, error, now_us);
+}
+
+void
+pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us)
+{
+    size_t count = lane->batch.count;
+
+    /* The session ended meanwhile, and everybody has been told. */
+    if (count == 0)
+        return;
+    if (reply->status != PAWL_OK) {
+        if (!pw_session_check(worker, reply, now_us))
+            send_again(worker, lane, &reply->error, now_us);
+        return;
+    }
+    if (reply->unreplicated) {
+        lane->batch.confirm = true;
+        lane->batch.careful = true;
+        return;
+    }
+    if (pw_rows_count(&reply->rows) != (int)count) {
+        pw_error_set(&reply->error, PAWL_ESCHEMA, "the answer to a commit makes no sense");
+        send_again(worker, lane, &reply->error, now_us);
+        return;
+    }
+    lane->batch.count = 0;
+    lane->last_count = count;
+    lane->batch_cap = 2 * lane->batch_cap < (size_t)worker->settings.batch_max
+        ? 2 * lane->batch_cap
+        : (size_t)worker->settings.batch_max;
+    pw_worker_add(worker, PW_COUNT_BATCHES, 1);
+    pw_worker_add(worker, PW_COUNT_COMMITTED, (int64_t)count);
+    for (int row = 0; row < (int)count; row++) {
+        int32_t number;
+
+        if (pw_rows_int4(&reply->rows, row, 0, &number) && number >= 1 && number <= (int32_t)count)
+            lane->batch.rows[number - 1] = row;
+    }
+    for (size_t i = 0; i < count; i++)
+        answer_item(worker, lane->batch.items[i], &reply->rows, lane->batch.rows[i], now_us);
+}

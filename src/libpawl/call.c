@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any verb of the SQL interface by its name. What it is called with stands here, its text in statements.c. */
+#include "libpawl/call.h"
+
+#include "libpawl/client.h"
+#include "libpawl/error.h"
+#include "libpawl/rows.h"
+#include "libpawl/statements.h"
+
+#include <string.h>
+
+static const struct pw_verb verbs[] = {
+    {"now", PW_STMT_CALL_NOW, true, {}},
+    {"errors", PW_STMT_CALL_ERRORS, true, {}},
+    {"make_id", PW_STMT_CALL_MAKE_ID, true, {}},
+    {"slot_of", PW_STMT_CALL_SLOT_OF, true, {"run"}},
+    {"trigger", PW_STMT_CALL_TRIGGER, false,
+        {"workflow", "input", "key", "tenant", "priority", "delay", "metadata", "id", "key_ttl",
+            "key_while_active", "limit_key"}},
+    {"trigger_many", PW_STMT_CALL_TRIGGER_MANY, false,
+        {"workflow", "inputs", "keys", "tenant", "priority", "delay", "metadata", "ids", "key_ttl",
+            "key_while_active", "limit_keys"}},
+    {"emit", PW_STMT_CALL_EMIT, false, {"topic", "payload", "key", "tenant", "id"}},
+    {"signal", PW_STMT_CALL_SIGNAL, false, {"run", "name", "payload"}},
+    {"cancel", PW_STMT_CALL_CANCEL, false, {"runs", "why", "rollback", "by"}},
+    {"create_workflow", PW_STMT_CALL_CREATE_WORKFLOW, false,
+        {"name", "runtime", "priority", "max_attempts", "base", "factor", "cap", "jitter",
+            "run_timeout", "step_timeout", "strict_order", "description"}},
+    {"alter_workflow", PW_STMT_CALL_ALTER_WORKFLOW, false, {"name", "options"}},
+    {"create_flow", PW_STMT_CALL_CREATE_FLOW, false,
+        {"name", "runtime", "priority", "max_attempts", "base", "factor", "cap", "jitter",
+            "run_timeout", "step_timeout", "description"}},
+    {"add_step", PW_STMT_CALL_ADD_STEP, false, {"flow", "step", "deps", "options"}},
+    {"apply_flow", PW_STMT_CALL_APPLY_FLOW, false, {"definition", "only_check"}},
+    {"delete_flow", PW_STMT_CALL_DELETE_FLOW, false, {"name"}},
+    {"kill", PW_STMT_CALL_KILL, false, {"runs", "why", "by"}},
+    {"pause", PW_STMT_CALL_PAUSE, false, {"runs", "why", "by"}},
+    {"resume", PW_STMT_CALL_RESUME, false, {"runs", "by"}},
+    {"retry", PW_STMT_CALL_RETRY, false, {"runs", "by"}},
+    {"rollback_retry", PW_STMT_CALL_ROLLBACK_RETRY, false, {"runs", "by"}},
+    {"rollback_skip", PW_STMT_CALL_ROLLBACK_SKIP, false, {"run", "step", "why", "by"}},
+    {"fork", PW_STMT_CALL_FORK, false, {"run", "from_step", "input", "by"}},
+    {"purge", PW_STMT_CALL_PURGE, false, {"runs", "why", "by"}},
+    {"pause_workflow", PW_STMT_CALL_PAUSE_WORKFLOW, false, {"name", "why", "by"}},
+    {"resume_workflow", PW_STMT_CALL_RESUME_WORKFLOW, false, {"name", "by"}},
+    {"pause_queue", PW_STMT_CALL_PAUSE_QUEUE, false, {"name", "why", "by"}},
+    {"resume_queue", PW_STMT_CALL_RESUME_QUEUE, false, {"name", "by"}},
+    {"drain_worker", PW_STMT_CALL_DRAIN_WORKER, false, {"session", "by"}},
+    {"raise_epoch", PW_STMT_CALL_RAISE_EPOCH, false, {"why", "by"}},
+    {"set_retention", PW_STMT_CALL_SET_RETENTION, false,
+        {"run_retention", "event_retention", "by"}},
+    {"housekeep", PW_STMT_CALL_HOUSEKEEP, false, {}},
+    {"approve", PW_STMT_CALL_APPROVE, false, {"run", "name", "by", "why", "payload"}},
+    {"reject", PW_STMT_CALL_REJECT, false, {"run", "name", "by", "why", "payload"}},
+    {"get_run", PW_STMT_CALL_GET_RUN, true, {"run"}},
+    {"result", PW_STMT_CALL_RESULT, true, {"run"}},
+    {"list_runs", PW_STMT_CALL_LIST_RUNS, true,
+        {"only_workflow", "only_status", "only_tenant", "only_key", "since", "before", "cursor",
+            "most"}},
+    {"history", PW_STMT_CALL_HISTORY, true, {"run"}},
+    {"notes", PW_STMT_CALL_NOTES, true, {"run", "after", "most"}},
+    {"list_waits", PW_STMT_CALL_LIST_WAITS, true, {"run", "approvals", "tenant", "cursor", "most"}},
+    {"list_queues", PW_STMT_CALL_LIST_QUEUES, true, {"most"}},
+    {"list_workers", PW_STMT_CALL_LIST_WORKERS, true, {"ended", "most"}},
+    {"list_workflows", PW_STMT_CALL_LIST_WORKFLOWS, true,
+        {"only_workflow", "cursor", "most", "only_flows"}},
+    {"list_steps", PW_STMT_CALL_LIST_STEPS, true, {"flow"}},
+    {"list_events", PW_STMT_CALL_LIST_EVENTS, true,
+        {"only_topic", "only_key", "only_tenant", "since", "before", "cursor", "most"}},
+    {"metrics", PW_STMT_CALL_METRICS, true, {"only_workflow", "since"}},
+    {"list_acts", PW_STMT_CALL_LIST_ACTS, true, {"after", "most"}},
+    {"why", PW_STMT_CALL_WHY, true, {"run"}},
+    {"doctor", PW_STMT_CALL_DOCTOR, true, {}},
+    {"grant_role", PW_STMT_CALL_GRANT_ROLE, false, {"role_name", "rights", "tenant"}},
+    {"revoke_role", PW_STMT_CALL_REVOKE_ROLE, false, {"role_name", "rights"}},
+};
+
+const struct pw_verb *
+pw_verb_at(size_t index)
+{
+    return index < sizeof(verbs) / sizeof(verbs[0]) ? &verbs[index] : NULL;
+}
+
+static const struct pw_verb *
+find_verb(const char *name)
+{
+    const struct pw_verb *verb = NULL;
+
+    for (size_t i = 0; name != NULL && (verb = pw_verb_at(i)) != NULL; i++)
+        if (strcmp(verb->name, name) == 0)
+            return verb;
+    return NULL;
+}
+
+static size_t
+count_arguments(const struct pw_verb *verb)
+{
+    size_t count = 0;
+
+    while (verb->arguments[count] != NULL)
+        count++;
+    return count;
+}
+
+/* Puts each value in its place. Those that are not named stay NULL, for which the statement has the default. */
+static int
+place_values(const struct pw_verb *verb, const char *const *names, const char *const *values,
+    size_t count, const char **placed, struct pw_error *err)
+{
+    bool given[PW_PARAMS_MAX] = {false};
+
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names[i] != NULL ? names[i] : "";
+        size_t at = 0;
+
+        while (verb->arguments[at] != NULL && strcmp(verb->arguments[at], name) != 0)
+            at++;
+        if (verb->arguments[at] == NULL || given[at]) {
+            pw_error_set(err, PAWL_EINVAL, "%s: %s argument \"%s\"", verb->name,
+                verb->arguments[at] == NULL ? "no" : "twice", name);
+            pw_error_hint(err, "Verbs and their arguments are in docs/sql-api.md.");
+            return PAWL_EINVAL;
+        }
+        given[at] = true;
+        placed[at] = values[i];
+    }
+    return PAWL_OK;
+}
+
+static int
+call_verb(pawl_client *client, const char *name, const char *const *names,
+    const char *const *values, size_t count, pawl_rows **rows, struct pw_error *err)
+{
+    const struct pw_verb *verb = find_verb(name);
+    const char *placed[PW_PARAMS_MAX] = {NULL};
+    struct pw_params params;
+    struct pw_ask ask = {.params = &params, .deadline_us = pw_client_deadline(client)};
+    struct pw_reply reply;
+    pawl_rows *made = NULL;
+    int status;
+
+    if (verb == NULL || (count > 0 && (names == NULL || values == NULL))) {
+        pw_error_set(err, PAWL_EINVAL, "no verb \"%s\"%s", name != NULL ? name : "",
+            verb == NULL ? "" : " without names and values");
+        pw_error_hint(err, "Verbs and their arguments are in docs/sql-api.md.");
+        return PAWL_EINVAL;
+    }
+    status = place_values(verb, names, values, count, placed, err);
+    if (status != PAWL_OK)
+        return status;
+    if (rows != NULL && (made = pw_rows_make(err)) == NULL)
+        return PAWL_ENOMEM;
+    pw_params_init(&params);
+    for (size_t i = 0; i < count_arguments(verb); i++)
+        pw_params_literal(&params, placed[i]);
+    ask.statement = verb->statement;
+    ask.repeat = verb->reads ? PW_REPEAT_READ : PW_REPEAT_NEVER;
+    status = pw_client_ask(client, &ask, &reply, err);
+    if (status != PAWL_OK) {
+        pawl_rows_free(made);
+        return status;
+    }
+    if (rows != NULL) {
+        pw_rows_fill(made, &reply.rows);
+        *rows = made;
+    }
+    pw_reply_done(&reply);
+    return PAWL_OK;
+}
+
+pawl_status
+pawl_client_call(pawl_client *client, const char *verb, const char *const *names,
+    const char *const *values, size_t count, pawl_rows **rows, pawl_error **error)
+{
+    const pawl_bytes none = {NULL, 0};
+    struct pw_error err = {0};
+
+    if (pw_client_begin(client, &err) == PAWL_OK) {
+        (void)call_verb(client, verb, names, values, count, rows, &err); /* its status is in err */
+        pw_client_end(client);
+    }
+    return pw_error_export(&err, none, error);
+}

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client: its connection, and how a request gets its one answer. */
+#include "libpawl/client.h"
+
+#include "base/alloc.h"
+#include "base/json_scan.h"
+#include "base/rand.h"
+#include "base/time.h"
+#include "libpawl/error.h"
+#include "libpawl/statements.h"
+
+#include <assert.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BACKOFF_MIN_US = 20000,
+    BACKOFF_MAX_US = 2000000,
+    /* Clocks drift apart; a minute is far less than the hour within which the engine takes an id. */
+    CLOCK_MOVED_US = 60 * 1000000,
+    CLOCK_KEEP_US = 600 * 1000000,
+    PAYLOAD_DEPTH_MAX = 64,
+    LOOKS_MAX = 8,
+};
+
+struct pawl_client {
+    pid_t pid;
+    atomic_flag busy;
+    struct pw_settings settings;
+    struct pw_rand rand;
+    struct pw_conn *conn; /* NULL: to be opened by the next request */
+    struct pw_rows kept;  /* what the last call lent out */
+    bool clock_known;
+    int64_t clock_offset_us; /* to be added to pw_now_us() */
+    int64_t clock_asked_us;
+    int64_t clock_last_us; /* the last time that was given out */
+};
+
+int
+pw_client_begin(pawl_client *client, struct pw_error *err)
+{
+    if (client == NULL) {
+        pw_error_set(err, PAWL_EINVAL, "no client");
+        return PAWL_EINVAL;
+    }
+    if (client->pid != getpid()) {
+        pw_error_set(err, PAWL_EINVAL, "the client belongs to the process before the fork");
+        pw_error_hint(err, "Open another client in the child process.");
+        return PAWL_EINVAL;
+    }
+    if (atomic_flag_test_and_set(&client->busy)) {
+        pw_error_set(err, PAWL_EINVAL, "another call on this client is under way");
+        pw_error_hint(err, "Open a client for each thread.");
+        return PAWL_EINVAL;
+    }
+    pw_rows_done(&client->kept);
+    return PAWL_OK;
+}
+
+void
+pw_client_end(pawl_client *client)
+{
+    atomic_flag_clear(&client->busy);
+}
+
+int64_t
+pw_client_deadline(const pawl_client *client)
+{
+    return pw_add_us(pw_now_us(), pw_ms_to_us(client->settings.call_timeout_ms));
+}
+
+const struct pw_settings *
+pw_client_settings(const pawl_client *client)
+{
+    return &client->settings;
+}
+
+/* Waits a while before the next try, but not beyond the deadline. */
+static void
+back_off(pawl_client *client, unsigned tries, int64_t deadline_us)
+{
+    int64_t now_us = pw_now_us();
+    int64_t until_us =
+        pw_add_us(now_us, pw_backoff_us(&client->rand, tries, BACKOFF_MIN_US, BACKOFF_MAX_US));
+
+    if (until_us > deadline_us)
+        until_us = deadline_us;
+    while (now_us < until_us) {
+        (void)poll(NULL, 0, pw_poll_timeout_ms(now_us, until_us));
+        now_us = pw_now_us();
+    }
+}
+
+static void
+drop_conn(pawl_client *client)
+{
+    pw_conn_close(client->conn);
+    client->conn = NULL;
+}
+
+/* One attempt, at most as long as the setting connect_timeout says. */
+static int
+connect_once(pawl_client *client, int64_t deadline_us, struct pw_error *err)
+{
+    struct pw_conn_spec spec = pw_settings_spec(&client->settings);
+    int64_t until_us = pw_add_us(pw_now_us(), pw_ms_to_us(client->settings.connect_timeout_ms));
+    int status = pw_conn_open(&spec, &client->conn, err);
+
+    if (status != PAWL_OK)
+        return status;
+    status = pw_conn_wait(client->conn, until_us < deadline_us ? until_us : deadline_us, err);
+    if (status == PAWL_ETIMEOUT) {
+        pw_error_set(err, PAWL_ECONN, "the database did not answer in time");
+        err->retryable = true;
+    }
+    if (status != PAWL_OK) {
+        drop_conn(client);
+        pw_log_error(&client->settings.logger, PAWL_LOG_INFO, "client_connect_failed", NULL, err);
+        return err->code;
+    }
+    /* It may be another server now, with another clock. */
+    client->clock_known = false;
+    pw_log(&client->settings.logger, PAWL_LOG_DEBUG, "client_connected", "the client is connected",
+        "pooled", pw_conn_pooled(client->conn) ? "true" : "false", NULL);
+    return PAWL_OK;
+}
+
+/* Reads all that has come since the last call: the end of a connection stands behind the last words of the server. */
+static bool
+is_whole(struct pw_conn *conn)
+{
+    struct pollfd ready = {.events = POLLIN};
+    int rounds = 0;
+
+    do {
+        pw_conn_pump(conn);
+        ready.fd = pw_conn_fd(conn);
+    } while (
+        pw_conn_state(conn) == PW_CONN_READY && ++rounds < LOOKS_MAX && poll(&ready, 1, 0) > 0);
+    return pw_conn_state(conn) == PW_CONN_READY;
+}
+
+/* Sees to it that there is a connection which was whole a moment ago, so that few requests are lost on a dead one. */
+static int
+need_conn(pawl_client *client, int64_t deadline_us, struct pw_error *err)
+{
+    int status;
+
+    if (client->conn != NULL) {
+        if (is_whole(client->conn))
+            return PAWL_OK;
+        drop_conn(client);
+    }
+    for (unsigned tries = 1;; tries++) {
+        status = connect_once(client, deadline_us, err);
+        /* Who has no memory is told at once, so that he can give some back. */
+        if (status == PAWL_OK || status == PAWL_ENOMEM || !err->retryable ||
+            pw_now_us() >= deadline_us)
+            return status;
+        back_off(client, tries, deadline_us);
+    }
+}
+
+/* The server said no, has rolled back, and would say yes at another time or over another connection. */
+static bool
+is_resent(const struct pw_error *err)
+{
+    return err->retryable &&
+        (err->code == PAWL_EBUSY || err->code == PAWL_ECONN ||
+            strcmp(err->sqlstate, "26000") == 0 || strcmp(err->sqlstate, "42P05") == 0 ||
+            strcmp(err->sqlstate, "0A000") == 0);
+}
+
+/* Sends once and waits. PAWL_OK: there is a reply, whatever it says. sent tells whether the server may have seen it. */
+static int
+ask_once(pawl_client *client, const struct pw_ask *ask, struct pw_reply *reply, bool *sent,
+    struct pw_error *err)
+{
+    int status = need_conn(client, ask->deadline_us, err);
+
+    *sent = false;
+    if (status != PAWL_OK)
+        return status;
+    status = pw_conn_send(client->conn, pw_statement(ask->statement), ask->params, NULL, err);
+    /* If writing failed half way, the server may have got all of it. */
+    *sent = status != PAWL_ENOMEM;
+    if (status == PAWL_OK)
+        status = pw_conn_wait(client->conn, ask->deadline_us, err);
+    if (status == PAWL_OK) {
+        bool taken = pw_conn_take(client->conn, reply);
+
+        assert(taken);
+        (void)taken;
+        return PAWL_OK;
+    }
+    if (*sent)
+        drop_conn(client);
+    return status;
+}
+
+/* What is told when it did not work. Once a reply was lost, no error of a later try says that the first was not done. */
+static int
+conclude(const struct pw_ask *ask, struct pw_error *err)
+{
+    if (ask->lost && ask->repeat != PW_REPEAT_READ && err->code != PAWL_EUNKNOWN) {
+        const struct pw_error last = *err;
+
+        pw_error_set(err, PAWL_EUNKNOWN,
+            "the database was told, and its reply was lost: it may be done or not");
+        pw_error_hint(err, "The last try came to this: %s.", last.message);
+    } else if (err->code == PAWL_ETIMEOUT) {
+        pw_error_set(err, PAWL_ECONN, "no reply of the database within the time for a call");
+        err->retryable = true;
+    }
+    if (err->code == PAWL_EUNKNOWN && ask->repeat != PW_REPEAT_READ)
+        err->retryable = ask->repeatable;
+    return err->code;
+}
+
+/* What a whole reply comes to. */
+static int
+judge_reply(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
+{
+    if (reply->status != PAWL_OK) {
+        *err = reply->error;
+        pw_reply_done(reply);
+        if (reply->status == PAWL_ECONN)
+            drop_conn(client);
+        return reply->status;
+    }
+    if (reply->unreplicated) {
+        pw_reply_done(reply);
+        pw_error_set(err, PAWL_EUNKNOWN, "committed, but the standby may not have it");
+        pw_error_hint(
+            err, "It is there unless this server is lost before its standby has caught up.");
+        return PAWL_EUNKNOWN;
+    }
+    return PAWL_OK;
+}
+
+int
+pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
+{
+    int status;
+    bool sent;
+
+    ask->lost = false;
+    for (unsigned tries = 1;; tries++) {
+        status = ask_once(client, ask, reply, &sent, err);
+        if (status == PAWL_OK) {
+            status = judge_reply(client, reply, err);
+            if (status == PAWL_OK) {
+                pw_error_clear(err);
+                return PAWL_OK;
+            }
+            if (!is_resent(err))
+                return conclude(ask, err);
+        } else if (!sent) {
+            return conclude(ask, err);
+        } else {
+            ask->lost = true;
+            pw_log_error(&client->settings.logger, PAWL_LOG_INFO, "client_reply_lost",
+                pw_statement(ask->statement)->name, err);
+            if (ask->repeat == PW_REPEAT_NEVER)
+                return conclude(ask, err);
+        }
+        back_off(client, tries, ask->deadline_us);
+        if (pw_now_us() >= ask->deadline_us)
+            return conclude(ask, err);
+    }
+}
+
+static int
+ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err)
+{
+    struct pw_params none;
+    struct pw_ask ask = {
+        .statement = PW_STMT_CLOCK,
+        .params = &none,
+        .repeat = PW_REPEAT_READ,
+        .deadline_us = deadline_us,
+    };
+    struct pw_reply reply;
+    int64_t before_us = pw_now_us();
+    int64_t after_us;
+    int64_t time_us;
+    int status;
+
+    pw_params_init(&none);
+    status = pw_client_ask(client, &ask, &reply, err);
+    if (status != PAWL_OK)
+        return status;
+    after_us = pw_now_us();
+    if (pw_rows_int8(&reply.rows, 0, 0, &time_us)) {
+        client->clock_known = true;
+        client->clock_asked_us = after_us;
+        client->clock_offset_us = time_us - (before_us + (after_us - before_us) / 2);
+    } else {
+        pw_error_set(err, PAWL_ESCHEMA, "pawl.now() gave no time");
+        status = PAWL_ESCHEMA;
+    }
+    pw_reply_done(&reply);
+    return status;
+}
+
+int
+pw_client_clock(pawl_client *client, int64_t deadline_us, int64_t *now_us, struct pw_error *err)
+{
+    int64_t time_us;
+    int status;
+
+    if (!client->clock_known || pw_now_us() - client->clock_asked_us > CLOCK_KEEP_US) {
+        status = ask_clock(client, deadline_us, err);
+        if (status != PAWL_OK)
+            return status;
+    }
+    /* Later than the last one, if only by a microsecond, unless the clock was set back by more than a blink. */
+    time_us = pw_now_us() + client->clock_offset_us;
+    if (time_us <= client->clock_last_us && client->clock_last_us - time_us < CLOCK_MOVED_US)
+        time_us = client->clock_last_us + 1;
+    client->clock_last_us = time_us;
+    *now_us = time_us;
+    return PAWL_OK;
+}
+
+int
+pw_client_clock_again(pawl_client *client, int64_t deadline_us, bool *moved, struct pw_error *err)
+{
+    int64_t offset_us = client->clock_offset_us;
+    int status = ask_clock(client, deadline_us, err);
+
+    if (status != PAWL_OK)
+        return status;
+    *moved = client->clock_offset_us - offset_us > CLOCK_MOVED_US ||
+        offset_us - client->clock_offset_us > CLOCK_MOVED_US;
+    return PAWL_OK;
+}
+
+void
+pw_client_clock_forget(pawl_client *client)
+{
+    client->clock_known = false;
+}
+
+void
+pw_client_keep(pawl_client *client, struct pw_rows *rows)
+{
+    pw_rows_done(&client->kept);
+    client->kept = *rows;
+    rows->result = NULL;
+}
+
+int
+pw_client_check_payload(
+    const pawl_client *client, const char *what, pawl_bytes payload, struct pw_error *err)
+{
+    enum pw_json_problem problem;
+    int code;
+
+    if (payload.data == NULL)
+        return PAWL_OK;
+    problem =
+        pw_json_scan(payload.data, payload.size, client->settings.payload_max, PAYLOAD_DEPTH_MAX);
+    if (problem == PW_JSON_OK)
+        return PAWL_OK;
+    code =
+        problem == PW_JSON_TOO_LARGE || problem == PW_JSON_TOO_DEEP ? PAWL_ETOOLARGE : PAWL_EINVAL;
+    pw_error_set(err, code, "%s %s", what, pw_json_problem_text(problem));
+    return code;
+}
+
+void
+pw_client_stamp_id(int64_t now_us, struct pw_uuid *id)
+{
+    unsigned part = (unsigned)(now_us % 1000) * 4;
+
+    id->bytes[6] = (uint8_t)(0x70 | part >> 8);
+    id->bytes[7] = (uint8_t)(part & 0xff);
+}
+
+int
+pw_client_no_id(int64_t now_us, struct pw_error *err)
+{
+    if (now_us < 0 || now_us / 1000 >= INT64_C(1) << 48) {
+        pw_error_set(
+            err, PAWL_EDATABASE, "no id can be made: the clock of the database is far off");
+        return PAWL_EDATABASE;
+    }
+    pw_error_set(err, PAWL_ENOMEM, "no id can be made: the system gives no random bytes");
+    pw_error_hint(err, "This process needs the system call getrandom.");
+    return PAWL_ENOMEM;
+}
+
+int
+pw_client_read_id(const char *text, struct pw_uuid *out, struct pw_error *err)
+{
+    if (pw_uuid_parse(text, out))
+        return PAWL_OK;
+    pw_error_set(err, PAWL_EINVAL, "not the id of a run");
+    return PAWL_EINVAL;
+}
+
+/* Connects once: what is wrong with the settings is to be seen at once. */
+static int
+open_client(const pawl_config *config, pawl_client **out, struct pw_error *err)
+{
+    pawl_client *client = pw_calloc(1, sizeof(*client));
+    int64_t deadline_us;
+    int64_t now_us;
+    int status;
+
+    if (client == NULL) {
+        pw_error_oom(err);
+        return PAWL_ENOMEM;
+    }
+    client->pid = getpid();
+    atomic_flag_clear(&client->busy);
+    pw_rand_init_any(&client->rand);
+    status = pw_config_settings(config, &client->settings, err);
+    if (status != PAWL_OK)
+        goto out;
+    deadline_us = pw_client_deadline(client);
+    status = connect_once(client, deadline_us, err);
+    if (status != PAWL_OK)
+        goto out;
+    /* Ids are made by the clock of the database; the question also tells whether pawl is installed there. */
+    status = pw_client_clock(client, deadline_us, &now_us, err);
+    if (status != PAWL_OK)
+        goto out;
+    *out = client;
+    client = NULL;
+out:
+    pawl_client_close(client);
+    return status;
+}
+
+pawl_status
+pawl_client_open(const pawl_config *config, pawl_client **client, pawl_error **error)
+{
+    const pawl_bytes none = {NULL, 0};
+    struct pw_error err = {0};
+
+    if (client == NULL)
+        pw_error_set(&err, PAWL_EINVAL, "no place for the client");
+    else
+        (void)open_client(config, client, &err); /* its status is in err */
+    return pw_error_export(&err, none, error);
+}
+
+void
+pawl_client_close(pawl_client *client)
+{
+    if (client == NULL)
+        return;
+    /* In a child process this only frees. */
+    pw_conn_close(client->conn);
+    pw_rows_done(&client->kept);
+    pw_settings_done(&client->settings);
+    pw_free(client);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The border between errors inside and the error objects that callers hold. */
+#ifndef PW_LIBPAWL_ERROR_H
+#define PW_LIBPAWL_ERROR_H
+
+#include "base/error.h"
+#include "pawl/error.h"
+
+/*
+ * Makes an error object of err, with the JSON error of a run or step if there is one, and returns err's code. With code PAWL_OK it sets *out to
+ * NULL. out may be NULL. Without memory *out is a constant object that says so; the code returned is still err's.
+ */
+pawl_status pw_error_export(const struct pw_error *err, pawl_bytes detail, pawl_error **out);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One item of a commit: what a handler wants to be written down about its run. Posted by handlers' threads, sent by the I/O
+ * thread together with those of all other runs, answered once.
+ */
+#ifndef PW_LIBPAWL_ITEM_H
+#define PW_LIBPAWL_ITEM_H
+
+#include "base/list.h"
+#include "pawl/api.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* In the words of pawl.commit; the order is that of the table of names in item.c. */
+enum pw_kind {
+    PW_KIND_STEP,
+    PW_KIND_BEGIN,
+    PW_KIND_STEP_ERROR,
+    PW_KIND_RETRY,
+    PW_KIND_TOOK,
+    PW_KIND_SLEEP,
+    PW_KIND_EVENT,
+    PW_KIND_SIGNAL,
+    PW_KIND_APPROVAL,
+    PW_KIND_CHILD,
+    PW_KIND_COMPLETE,
+    PW_KIND_FAIL,
+    PW_KIND_SUSPEND,
+    PW_KIND_RELEASE,
+    PW_KIND_DRIFT,
+    PW_KIND_NOTE,
+};
+
+const char *pw_kind_name(enum pw_kind kind);
+
+enum pw_answer {
+    PW_ANSWER_NONE, /* not answered yet */
+    PW_ANSWER_OK,
+    PW_ANSWER_ALREADY,
+    PW_ANSWER_LEASE_LOST,
+    PW_ANSWER_CANCELLED,
+    PW_ANSWER_REFUSED,
+    PW_ANSWER_FAILED, /* never sent or not understood: out of memory, or the worker has stopped; treated as a lost lease */
+};
+
+/* States of a step in what comes back. */
+enum pw_state {
+    PW_STATE_NONE,
+    PW_STATE_SUCCESS,
+    PW_STATE_ERROR,
+    PW_STATE_RUNNING,
+    PW_STATE_PAUSED,
+};
+
+struct pw_task;
+struct pawl_run;
+
+struct pw_item {
+    /* Set by who posts it; texts and bytes live until it is answered. NULL data and INT32_MIN mean null. */
+    enum pw_kind kind;
+    const char *name;
+    pawl_bytes payload;
+    pawl_bytes option;
+    int32_t seq;
+    int32_t millis;
+
+    struct pw_task *task;
+    struct pawl_run *
+        branch; /* who waits for the answer; NULL: nobody does, and the item is freed when it is answered */
+    struct pw_list link;
+
+    /* The answer, written by the I/O thread before it wakes the branch. Bytes are copies in the branch's arena. */
+    enum pw_answer answer;
+    const char *reason;
+    enum pw_state state; /* of the step or wait, where the answer has a value */
+    pawl_bytes output;
+    pawl_bytes error;
+    const char *error_code;
+    bool final;       /* a failure was the last one */
+    int64_t delay_ms; /* else: until the next try */
+    bool approved;    /* output is the decision of an approval, and says yes */
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often each name came up in a branch: a hash table in the branch's arena, so that a loop of many steps stays linear. */
+#ifndef PW_LIBPAWL_NAMES_H
+#define PW_LIBPAWL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pw_arena;
+
+struct pw_name {
+    const char *text; /* NULL: the place is free */
+    uint32_t hash;
+    uint32_t count;
+};
+
+/* All zero is an empty one. Open addressing; the number of places is a power of two. Its bound is that of the arena. */
+struct pw_names {
+    struct pw_name *places;
+    size_t size;
+    size_t used;
+};
+
+/* The count of a name, 0 if it is new, to be changed by the caller before the next call. NULL: out of memory. */
+uint32_t *pw_names_count(struct pw_names *names, struct pw_arena *arena, const char *text);
+
+/* Whether this can be the name of a step, a wait, a child or a branch. text may be NULL, which is none. */
+bool pw_name_valid(const char *text);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to trigger, as the two calls that use it read it. */
+#ifndef PW_LIBPAWL_TRIGGER_H
+#define PW_LIBPAWL_TRIGGER_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "pawl/client.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    PW_TRIGGER_ITEMS_MAX = 10000,
+    /* All inputs and keys of one call together; a message of PostgreSQL's protocol has at most 1 GB. */
+    PW_TRIGGER_BYTES_MAX = 512 * 1024 * 1024,
+};
+
+/* In the order of the table of names in trigger.c. */
+enum pw_trigger_option {
+    PW_TRIGGER_KEY,
+    PW_TRIGGER_TENANT,
+    PW_TRIGGER_PRIORITY,
+    PW_TRIGGER_DELAY_MS,
+    PW_TRIGGER_METADATA,
+    PW_TRIGGER_ID,
+    PW_TRIGGER_KEY_TTL_MS,
+    PW_TRIGGER_KEY_WHILE_ACTIVE,
+    PW_TRIGGER_LIMIT_KEY,
+    PW_TRIGGER_OPTIONS,
+};
+
+struct pw_trigger_item {
+    const char *input;
+    size_t size;
+    const char *key; /* NULL: none */
+};
+
+struct pawl_trigger {
+    char *workflow;
+    char *options[PW_TRIGGER_OPTIONS];
+    bool failed[PW_TRIGGER_OPTIONS]; /* there was no memory to keep it */
+    char unknown[64];                /* an option that there is not */
+    char *input;
+    size_t input_size;
+    bool input_failed;
+
+    struct pw_trigger_item *items;
+    size_t item_count;
+    size_t item_room;
+    struct pw_arena arena; /* of the items */
+    size_t item_bytes;     /* of their inputs and keys */
+    bool items_failed;
+    bool items_too_many;
+    bool items_too_large;
+};
+
+/* The options that are not texts. */
+struct pw_trigger_values {
+    bool has_priority;
+    int32_t priority;
+    bool has_delay;
+    int64_t delay_ms;
+    bool has_key_ttl;
+    int64_t key_ttl_ms;
+    bool key_while_active;
+    bool has_id;
+    struct pw_uuid id;
+};
+
+/* Says what is wrong with it, or reads its options. many: for pawl_client_trigger_many(). PAWL_EINVAL, PAWL_ETOOLARGE, PAWL_ENOMEM. */
+int pw_trigger_read(
+    const pawl_trigger *trigger, bool many, struct pw_trigger_values *out, struct pw_error *err);
+
+#endif

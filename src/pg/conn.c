@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A connection in pipeline mode. Each request is followed by a sync, so it is a transaction of its own and fails alone. */
+#include "pg/conn.h"
+
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/time.h"
+#include "base/utf8.h"
+#include "pawl/error.h"
+#include "pg/fault.h"
+#include "pg/target.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libpq-fe.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    /* libpq never gives so many empty answers in a row; it would mean that we have lost count. */
+    EMPTY_MAX = 16,
+    /* One read may leave the end of a TLS record inside of the TLS library, where poll(2) does not see it. */
+    TLS_READS = 3,
+    /* So a wait looks again after this time, whatever poll says. */
+    LOOK_AGAIN_US = 1000000,
+};
+
+/* A request that was sent. */
+struct request {
+    struct pw_list link;
+    struct pw_reply reply;
+    int number;     /* of the statement; -1 for one that is never prepared */
+    bool named;     /* a prepared statement is used */
+    bool preparing; /* the next result is that of preparing it */
+    bool check;     /* our own: whether there is a pooler */
+};
+
+struct pw_conn {
+    PGconn *pq;
+    pid_t pid;
+    /* True while a call of libpq may be under way. Read in a child process only, to know whether pq is whole there. */
+    atomic_bool inside;
+    enum pw_conn_state state;
+    bool checking; /* connected; the check for a pooler is under way */
+    bool pooled;
+    bool unnamed;       /* nothing is prepared */
+    bool raise_unacked; /* see target.h */
+    short events;
+    int in_flight;
+    struct pw_error error;  /* why it is broken, or the last words of the server */
+    struct pw_list pending; /* requests without a whole reply; the first is being read */
+    struct pw_list replied;
+    bool prepared[PW_STMTS_MAX];
+};
+
+static const struct pw_stmt check_stmt = {
+    .number = -1, .name = "", .sql = "select pg_backend_pid()", .types = {0}, .as_text = false};
+
+static void
+enter(struct pw_conn *conn)
+{
+    /* The fence keeps what libpq writes behind the flag. */
+    atomic_store(&conn->inside, true);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void
+leave(struct pw_conn *conn)
+{
+    atomic_store(&conn->inside, false);
+}
+
+static void
+free_request(struct request *request)
+{
+    if (request == NULL)
+        return;
+    pw_reply_done(&request->reply);
+    pw_free(request);
+}
+
+static void
+free_requests(struct pw_list *list)
+{
+    struct pw_list *link;
+
+    while ((link = pw_list_first(list)) != NULL) {
+        pw_list_remove(link);
+        free_request(PW_CONTAINER(link, struct request, link));
+    }
+}
+
+static struct request *
+first_pending(const struct pw_conn *conn)
+{
+    struct pw_list *link = pw_list_first(&conn->pending);
+
+    return link != NULL ? PW_CONTAINER(link, struct request, link) : NULL;
+}
+
+/* True if the server says goodbye with it. A server that is stopped at once says so in a mere warning. */
+static bool
+is_fatal(const PGresult *result)
+{
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+
+    return (severity != NULL &&
+               (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0)) ||
+        (sqlstate != NULL && (strcmp(sqlstate, "57P01") == 0 || strcmp(sqlstate, "57P02") == 0));
+}
+
+/* Last words of the server. Whatever they are, it is the connection that is gone. */
+static void
+keep_fatal(struct pw_conn *conn, const PGresult *result)
+{
+    pw_fault_server(&conn->error, result);
+    if (conn->error.code != PAWL_ECONN) {
+        conn->error.code = PAWL_ECONN;
+        conn->error.retryable = true;
+    }
+}
+
+/* Without last words of the server, libpq's reason is kept. */
+static void
+break_conn(struct pw_conn *conn)
+{
+    if (conn->state == PW_CONN_BROKEN)
+        return;
+    conn->state = PW_CONN_BROKEN;
+    if (conn->error.code == PAWL_OK)
+        pw_fault_lost(&conn->error, PQerrorMessage(conn->pq));
+}
+
+/*
+ * Notices are not shown to anybody. Two kinds mean something: the warning with which a commit goes on although no standby has confirmed
+ * it, known by the function that raises it, and the last words of a server that stops while nothing is asked.
+ */
+static void
+receive_notice(void *arg, const PGresult *notice)
+{
+    struct pw_conn *conn = arg;
+    const char *source = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+    struct request *request = first_pending(conn);
+
+    if (request != NULL && source != NULL && severity != NULL && strcmp(severity, "WARNING") == 0 &&
+        strcmp(source, "SyncRepWaitForLSN") == 0)
+        request->reply.unreplicated = true;
+    if (is_fatal(notice))
+        keep_fatal(conn, notice);
+}
+
+/* The statement is not there, is there although we have not prepared it, or its plan is out of date: a pooler, or an upgrade. */
+static void
+stop_preparing(struct pw_conn *conn, struct request *request)
+{
+    const char *sqlstate = request->reply.error.sqlstate;
+    bool missing = strcmp(sqlstate, "26000") == 0;
+
+    if (!request->named ||
+        (!missing && strcmp(sqlstate, "42P05") != 0 && strcmp(sqlstate, "0A000") != 0))
+        return;
+    request->reply.error.retryable = true;
+    /* Sent behind a request that failed to prepare it: nothing is wrong with preparing as such. */
+    if (missing && !conn->prepared[request->number])
+        return;
+    conn->unnamed = true;
+}
+
+static void
+take_error(struct pw_conn *conn, struct request *request, const PGresult *result)
+{
+    if (PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL) {
+        /* libpq's own: the connection is lost, or there was no memory for the result. Nobody knows what became of it. */
+        if (conn->error.code == PAWL_OK)
+            pw_fault_lost(&conn->error, PQresultErrorMessage(result));
+        break_conn(conn);
+        return;
+    }
+    if (is_fatal(result)) {
+        keep_fatal(conn, result);
+        break_conn(conn);
+        return;
+    }
+    /* The first error is the cause; an error of the commit comes after rows. */
+    if (request->reply.status != PAWL_OK)
+        return;
+    pw_fault_server(&request->reply.error, result);
+    request->reply.status = request->reply.error.code;
+    if (request->preparing)
+        conn->prepared[request->number] = false;
+    stop_preparing(conn, request);
+}
+
+/* What one run stores must be readable for every other; and one character that the database lacks would fail a whole batch. */
+static bool
+check_encoding(struct pw_conn *conn)
+{
+    const char *encoding = PQparameterStatus(conn->pq, "server_encoding");
+
+    if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
+        return true;
+    pw_error_set(&conn->error, PAWL_ESCHEMA, "the database is in encoding %.40s", encoding);
+    pw_error_hint(&conn->error,
+        "Use a database in UTF8: create database NAME encoding 'UTF8' template template0.");
+    return false;
+}
+
+/* The server's process is another one than libpq was told of: somebody sits in between. */
+static void
+finish_check(struct pw_conn *conn, struct request *request)
+{
+    int32_t pid;
+
+    if (request->reply.status != PAWL_OK || !pw_rows_int4(&request->reply.rows, 0, 0, &pid)) {
+        conn->error = request->reply.error;
+        if (conn->error.code == PAWL_OK)
+            pw_fault_lost(&conn->error, "the server gave no sensible answer to the first question");
+        conn->error.code = PAWL_ECONN;
+        break_conn(conn);
+    } else if (!check_encoding(conn)) {
+        break_conn(conn);
+    } else {
+        conn->pooled = pid != PQbackendPID(conn->pq);
+        conn->unnamed = conn->unnamed || conn->pooled;
+        conn->checking = false;
+        conn->state = PW_CONN_READY;
+    }
+    free_request(request);
+}
+
+static void
+finish_request(struct pw_conn *conn, struct request *request)
+{
+    pw_list_remove(&request->link);
+    if (request->reply.status != PAWL_OK)
+        pw_rows_done(&request->reply.rows);
+    if (request->check) {
+        finish_check(conn, request);
+        return;
+    }
+    conn->in_flight--;
+    pw_list_add_tail(&conn->replied, &request->link);
+}
+
+/* Takes the result over. */
+static void
+take_result(struct pw_conn *conn, struct request *request, PGresult *result)
+{
+    switch ((int)PQresultStatus(result)) {
+    case PGRES_PIPELINE_SYNC:
+        finish_request(conn, request);
+        break;
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+        if (request->preparing) {
+            request->preparing = false;
+            break;
+        }
+        pw_rows_done(&request->reply.rows);
+        request->reply.rows.result = result;
+        return;
+    case PGRES_PIPELINE_ABORTED:
+        break;
+    case PGRES_FATAL_ERROR:
+        take_error(conn, request, result);
+        break;
+    default:
+        pw_fault_lost(&conn->error, "the server sent an answer that does not belong to a request");
+        break_conn(conn);
+        break;
+    }
+    PQclear(result);
+}
+
+static void
+read_results(struct pw_conn *conn)
+{
+    struct request *request;
+    int empty = 0;
+
+    while (conn->state != PW_CONN_BROKEN && (request = first_pending(conn)) != NULL &&
+        PQisBusy(conn->pq) == 0) {
+        PGresult *result = PQgetResult(conn->pq);
+
+        if (result != NULL) {
+            empty = 0;
+            take_result(conn, request, result);
+        } else if (++empty > EMPTY_MAX) {
+            pw_fault_lost(&conn->error, "the server's answers do not match the requests");
+            break_conn(conn);
+        }
+    }
+    /* Where nothing is asked, this is what makes libpq look at notices and notifications. */
+    if (conn->state != PW_CONN_BROKEN && pw_list_empty(&conn->pending))
+        (void)PQisBusy(conn->pq);
+}
+
+static bool
+flush(struct pw_conn *conn)
+{
+    int left = PQflush(conn->pq);
+
+    /* While something is left to be written, reading goes on: the server may wait for us to read. */
+    conn->events = left > 0 ? POLLIN | POLLOUT : POLLIN;
+    return left >= 0;
+}
+
+/* What has arrived before a break is still taken: it is durable, and the break may come from the server's own end. */
+static void
+exchange(struct pw_conn *conn)
+{
+    bool whole = flush(conn);
+    int reads = PQsslInUse(conn->pq) != 0 ? TLS_READS : 1;
+
+    for (int i = 0; i < reads; i++) {
+        bool read = PQconsumeInput(conn->pq) != 0;
+
+        read_results(conn);
+        if (!read || PQstatus(conn->pq) != CONNECTION_OK)
+            whole = false;
+        if (!whole || conn->state == PW_CONN_BROKEN)
+            break;
+    }
+    if (!whole)
+        break_conn(conn);
+}
+
+static struct request *
+new_request(struct pw_conn *conn, const struct pw_stmt *stmt, void *tag)
+{
+    struct request *request = pw_calloc(1, sizeof(*request));
+
+    if (request == NULL)
+        return NULL;
+    request->reply.tag = tag;
+    request->number = stmt->number;
+    request->named = !conn->unnamed && stmt->number >= 0;
+    request->preparing = request->named && !conn->prepared[stmt->number];
+    return request;
+}
+
+/* libpq's own queue is half written if this fails, so the caller breaks the connection. */
+static bool
+send_statement(struct pw_conn *conn, const struct request *request, const struct pw_stmt *stmt,
+    const struct pw_params *params)
+{
+    int format = stmt->as_text ? 0 : 1;
+
+    if (!request->named)
+        return PQsendQueryParams(conn->pq, stmt->sql, params->count, stmt->types, params->values,
+                   params->sizes, params->formats, format) != 0;
+    if (request->preparing &&
+        PQsendPrepare(conn->pq, stmt->name, stmt->sql, params->count, stmt->types) == 0)
+        return false;
+    return PQsendQueryPrepared(conn->pq, stmt->name, params->count, params->values, params->sizes,
+               params->formats, format) != 0;
+}
+
+/* The request belongs to the connection from here on. */
+static bool
+send_request(struct pw_conn *conn, struct request *request, const struct pw_stmt *stmt,
+    const struct pw_params *params)
+{
+    pw_list_add_tail(&conn->pending, &request->link);
+    if (!request->check)
+        conn->in_flight++;
+    if (!send_statement(conn, request, stmt, params) || PQpipelineSync(conn->pq) == 0 ||
+        !flush(conn)) {
+        break_conn(conn);
+        return false;
+    }
+    if (request->preparing)
+        conn->prepared[request->number] = true;
+    return true;
+}
+
+/* Connected. The one question whether a pooler is there goes before all others. */
+static void
+begin_check(struct pw_conn *conn)
+{
+    struct request *request;
+    struct pw_params none;
+    int limit = PW_TARGET_UNACKED_MS;
+
+    /* Without this option, or on a unix socket, the shorter limit does no harm. */
+    if (conn->raise_unacked)
+        (void)setsockopt(PQsocket(conn->pq), IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+    if (PQsetnonblocking(conn->pq, 1) != 0 || PQenterPipelineMode(conn->pq) == 0) {
+        break_conn(conn);
+        return;
+    }
+    request = new_request(conn, &check_stmt, NULL);
+    if (request == NULL) {
+        pw_error_oom(&conn->error);
+        break_conn(conn);
+        return;
+    }
+    request->check = true;
+    conn->checking = true;
+    pw_params_init(&none);
+    (void)send_request(conn, request, &check_stmt, &none);
+}
+
+/* libpq must not be asked before the descriptor is ready: it would take that for a failure. */
+static void
+go_on_connecting(struct pw_conn *conn)
+{
+    struct pollfd ready = {.fd = PQsocket(conn->pq), .events = conn->events};
+
+    if (ready.fd >= 0 && poll(&ready, 1, 0) <= 0)
+        return;
+    switch (PQconnectPoll(conn->pq)) {
+    case PGRES_POLLING_READING:
+        conn->events = POLLIN;
+        break;
+    case PGRES_POLLING_WRITING:
+        conn->events = POLLOUT;
+        break;
+    case PGRES_POLLING_OK:
+        begin_check(conn);
+        break;
+    case PGRES_POLLING_FAILED:
+    case PGRES_POLLING_ACTIVE:
+    default:
+        break_conn(conn);
+        if (PQconnectionNeedsPassword(conn->pq) != 0) {
+            conn->error.code = PAWL_EFORBIDDEN;
+            conn->error.retryable = false;
+        }
+        break;
+    }
+}
+
+int
+pw_conn_open(const struct pw_conn_spec *spec, struct pw_conn **out, struct pw_error *err)
+{
+    struct pw_target target;
+    struct pw_conn *conn;
+    int status = pw_target_init(&target, spec->conninfo, spec->application_name, err);
+
+    if (status != PAWL_OK)
+        return status;
+    conn = pw_calloc(1, sizeof(*conn));
+    if (conn == NULL)
+        goto oom;
+    conn->pid = getpid();
+    conn->unnamed = spec->never_prepare;
+    conn->raise_unacked = target.raise_unacked;
+    conn->events = POLLOUT;
+    atomic_init(&conn->inside, false);
+    pw_list_init(&conn->pending);
+    pw_list_init(&conn->replied);
+    conn->pq = PQconnectStartParams(target.keywords, target.values, 1);
+    if (conn->pq == NULL)
+        goto oom;
+    (void)PQsetNoticeReceiver(conn->pq, receive_notice, conn);
+    if (PQstatus(conn->pq) == CONNECTION_BAD)
+        break_conn(conn);
+    *out = conn;
+    return PAWL_OK;
+oom:
+    pw_free(conn);
+    pw_error_oom(err);
+    return PAWL_ENOMEM;
+}
+
+void
+pw_conn_close(struct pw_conn *conn)
+{
+    if (conn == NULL)
+        return;
+    if (conn->pid != getpid()) {
+        pw_conn_abandon(conn);
+        return;
+    }
+    PQfinish(conn->pq);
+    free_requests(&conn->pending);
+    free_requests(&conn->replied);
+    pw_free(conn);
+}
+
+/*
+ * PQfinish() says goodbye to the server, in clear or through TLS, on a descriptor that is the same connection as the parent's: the
+ * parent would lose it. So the child's descriptor is replaced by /dev/null first. That is one atomic step: with a mere close(),
+ * another thread of the child might open something under the same number, which PQfinish() would then write to. Where there is
+ * no descriptor left for /dev/null, or where the thread that owned the connection was inside of libpq when the process was
+ * forked (its copy here may be half changed), libpq's memory is given up instead.
+ */
+void
+pw_conn_abandon(struct pw_conn *conn)
+{
+    int fd;
+    int null_fd;
+
+    if (conn == NULL)
+        return;
+    fd = PQsocket(conn->pq);
+    null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (fd < 0 || (null_fd >= 0 && dup3(null_fd, fd, O_CLOEXEC) == fd)) {
+        if (!atomic_load(&conn->inside))
+            PQfinish(conn->pq);
+        else if (fd >= 0)
+            (void)close(fd);
+    } else {
+        (void)close(fd);
+    }
+    if (null_fd >= 0)
+        (void)close(null_fd);
+    free_requests(&conn->pending);
+    free_requests(&conn->replied);
+    pw_free(conn);
+}
+
+int
+pw_conn_fd(const struct pw_conn *conn)
+{
+    return PQsocket(conn->pq);
+}
+
+short
+pw_conn_events(const struct pw_conn *conn)
+{
+    return conn->events;
+}
+
+void
+pw_conn_pump(struct pw_conn *conn)
+{
+    enter(conn);
+    if (conn->state == PW_CONN_CONNECTING && !conn->checking)
+        go_on_connecting(conn);
+    if (conn->state == PW_CONN_READY || conn->checking)
+        exchange(conn);
+    leave(conn);
+}
+
+enum pw_conn_state
+pw_conn_state(const struct pw_conn *conn)
+{
+    return conn->state;
+}
+
+const struct pw_error *
+pw_conn_error(const struct pw_conn *conn)
+{
+    return &conn->error;
+}
+
+bool
+pw_conn_pooled(const struct pw_conn *conn)
+{
+    return conn->pooled;
+}
+
+bool
+pw_conn_can_send(const struct pw_conn *conn)
+{
+    return conn->state == PW_CONN_READY &&
+        conn->in_flight < (conn->pooled ? 1 : PW_CONN_IN_FLIGHT_MAX);
+}
+
+int
+pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
+    void *tag, struct pw_error *err)
+{
+    struct request *request;
+    bool sent;
+
+    assert(stmt->number < PW_STMTS_MAX);
+    if (conn->state != PW_CONN_READY) {
+        pw_error_set(err, PAWL_ECONN, "the connection is not ready");
+        return PAWL_ECONN;
+    }
+    if (!pw_conn_can_send(conn)) {
+        pw_error_set(err, PAWL_EBUSY, "too many requests wait for a reply");
+        return PAWL_EBUSY;
+    }
+    request = new_request(conn, stmt, tag);
+    if (request == NULL) {
+        pw_error_oom(err);
+        return PAWL_ENOMEM;
+    }
+    enter(conn);
+    sent = send_request(conn, request, stmt, params);
+    leave(conn);
+    if (!sent && err != NULL)
+        *err = conn->error;
+    return sent ? PAWL_OK : PAWL_ECONN;
+}
+
+int
+pw_conn_listen(struct pw_conn *conn, int64_t session, void *tag, struct pw_error *err)
+{
+    char sql[48];
+    const struct pw_stmt stmt = {.number = -1, .name = "", .sql = sql, .types = {0}};
+    struct pw_params none;
+
+    (void)snprintf(sql, sizeof(sql), "listen pawl_%" PRId64, session);
+    pw_params_init(&none);
+    return pw_conn_send(conn, &stmt, &none, tag, err);
+}
+
+int
+pw_conn_in_flight(const struct pw_conn *conn)
+{
+    return conn->in_flight;
+}
+
+bool
+pw_conn_take(struct pw_conn *conn, struct pw_reply *reply)
+{
+    struct pw_list *link = pw_list_first(&conn->replied);
+    struct request *request;
+
+    if (link == NULL)
+        return false;
+    pw_list_remove(link);
+    request = PW_CONTAINER(link, struct request, link);
+    *reply = request->reply;
+    pw_free(request);
+    return true;
+}
+
+void
+pw_reply_done(struct pw_reply *reply)
+{
+    pw_rows_done(&reply->rows);
+}
+
+bool
+pw_conn_notified(struct pw_conn *conn, char *payload, size_t size)
+{
+    PGnotify *notify;
+
+    enter(conn);
+    notify = PQnotifies(conn->pq);
+    leave(conn);
+    if (notify == NULL)
+        return false;
+    if (size > 0) {
+        size_t length = strnlen(notify->extra, size - 1);
+
+        length = pw_utf8_cut(notify->extra, length);
+        memcpy(payload, notify->extra, length);
+        payload[length] = '\0';
+    }
+    PQfreemem(notify);
+    return true;
+}
+
+int
+pw_conn_wait(struct pw_conn *conn, int64_t deadline_us, struct pw_error *err)
+{
+    for (;;) {
+        struct pollfd ready;
+        int64_t now_us;
+        int64_t until_us;
+
+        pw_conn_pump(conn);
+        if (!pw_list_empty(&conn->replied) ||
+            (conn->state == PW_CONN_READY && conn->in_flight == 0))
+            return PAWL_OK;
+        if (conn->state == PW_CONN_BROKEN) {
+            if (err != NULL)
+                *err = conn->error;
+            return PAWL_ECONN;
+        }
+        now_us = pw_now_us();
+        if (now_us >= deadline_us) {
+            pw_error_set(err, PAWL_ETIMEOUT, "no reply of the database in time");
+            return PAWL_ETIMEOUT;
+        }
+        until_us = pw_add_us(now_us, LOOK_AGAIN_US);
+        ready.fd = PQsocket(conn->pq);
+        ready.events = conn->events;
+        (void)poll(
+            &ready, 1, pw_poll_timeout_ms(now_us, until_us < deadline_us ? until_us : deadline_us));
+    }
+}

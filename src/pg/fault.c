@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pg/fault.h"
+
+#include "base/utf8.h"
+#include "pawl/error.h"
+#include "pg/sqlstate.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+
+void
+pw_fault_lost(struct pw_error *err, const char *text)
+{
+    char line[sizeof(err->message)] = "";
+    size_t size = 0;
+
+    /* libpq has a line for each host, some with a tab before them, and ends in a newline; ours is one line. */
+    for (; *text != '\0' && size + 3 < sizeof(line); text++) {
+        if (*text == '\t')
+            continue;
+        if (*text != '\n') {
+            line[size++] = *text;
+        } else if (text[1] != '\0') {
+            line[size++] = ';';
+            line[size++] = ' ';
+        }
+    }
+    size = pw_utf8_cut(line, size);
+    line[size] = '\0';
+    pw_error_set(err, PAWL_ECONN, "%s", size > 0 ? line : "the connection is lost");
+    err->retryable = true;
+}
+
+void
+pw_fault_server(struct pw_error *err, const struct pg_result *result)
+{
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *hint = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    bool retryable;
+    int status = pw_sqlstate_status(sqlstate, &retryable);
+
+    pw_error_set(err, status, "%s", message != NULL ? message : "an error without a text");
+    if (hint != NULL)
+        pw_error_hint(err, "%s", hint);
+    (void)snprintf(err->sqlstate, sizeof(err->sqlstate), "%s", sqlstate != NULL ? sqlstate : "");
+    err->retryable = retryable;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of a reply: typed and checked access. A value of another type or size than asked for is an error, never a guess. */
+#ifndef PW_PG_ROW_H
+#define PW_PG_ROW_H
+
+#include "base/uuid.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Owns a result of libpq; empty if result is NULL. */
+struct pw_rows {
+    void *result;
+};
+
+void pw_rows_done(struct pw_rows *rows);
+int pw_rows_count(const struct pw_rows *rows);
+int pw_rows_columns(const struct pw_rows *rows);
+const char *pw_rows_name(const struct pw_rows *rows, int column);
+/* The type of a column, as PostgreSQL numbers them; 0 for one that there is not. */
+unsigned pw_rows_type(const struct pw_rows *rows, int column);
+bool pw_rows_null(const struct pw_rows *rows, int row, int column);
+
+/* Whole values; all of them return false for a null, a column that there is not, and a value that does not fit. */
+bool pw_rows_bool(const struct pw_rows *rows, int row, int column, bool *out);
+bool pw_rows_int4(const struct pw_rows *rows, int row, int column, int32_t *out);
+bool pw_rows_int8(const struct pw_rows *rows, int row, int column, int64_t *out);
+bool pw_rows_uuid(const struct pw_rows *rows, int row, int column, struct pw_uuid *out);
+/* Bytes of a text or of JSON, borrowed, with a NUL behind them. */
+bool pw_rows_bytes(
+    const struct pw_rows *rows, int row, int column, const char **data, size_t *size);
+/* The same as a text; NULL for a null. */
+const char *pw_rows_text(const struct pw_rows *rows, int row, int column);
+
+/* Walks a one-dimensional text[] (or json[], int4[]) in binary form. */
+struct pw_array_reader {
+    const char *at;
+    const char *end;
+    int32_t left; /* elements not read yet */
+};
+
+/* False if the value is null or no such array. An empty array has none left. */
+bool pw_rows_array(const struct pw_rows *rows, int row, int column, struct pw_array_reader *out);
+/* The next element, borrowed, without a NUL behind it; data is NULL for a null. False at the end, or if the bytes make no sense. */
+bool pw_array_next(struct pw_array_reader *reader, const char **data, size_t *size);
+
+#endif

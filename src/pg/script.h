@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A whole script on a connection of its own: the one thing that is sent as text with many statements. Blocks. */
+#ifndef PW_PG_SCRIPT_H
+#define PW_PG_SCRIPT_H
+
+#include "base/error.h"
+#include "pg/conn.h"
+
+/*
+ * Connects, sends the script, disconnects. PAWL_ECONN if there is no connection before deadline_us (pw_now_us), or it broke;
+ * PAWL_EINVAL, PAWL_ENOMEM; else as the first error that the script met says. Nothing is taken back but what the script's own
+ * transactions take back.
+ */
+int pw_script_run(
+    const struct pw_conn_spec *spec, const char *script, int64_t deadline_us, struct pw_error *err);
+
+/*
+ * Connects and executes the statements of a script, each ended by a semicolon at the end of its line, one after the other and each a
+ * transaction, prepared once. Then turn() is told how long all of them took; as long as it returns another number than 0 they are
+ * executed again. Errors as above.
+ */
+int pw_script_repeat(const struct pw_conn_spec *spec, const char *script, int64_t deadline_us,
+    int (*turn)(int64_t took_us, void *userdata), void *userdata, struct pw_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libpq is told to connect to. */
+#include "pg/target.h"
+
+#include "pawl/error.h"
+
+#include <assert.h>
+#include <libpq-fe.h>
+#include <stddef.h>
+#include <string.h>
+
+/* What the user has said that our defaults depend on. */
+struct said {
+    bool several_hosts;
+    bool session_attrs;
+    bool user_timeout;
+};
+
+static void
+add_word(struct pw_target *target, int *count, const char *keyword, const char *value)
+{
+    assert(*count < PW_TARGET_MAX);
+    target->keywords[*count] = keyword;
+    target->values[*count] = value;
+    (*count)++;
+    target->keywords[*count] = NULL;
+    target->values[*count] = NULL;
+}
+
+static const char *
+option_value(const PQconninfoOption *options, const char *keyword)
+{
+    for (; options != NULL && options->keyword != NULL; options++)
+        if (strcmp(options->keyword, keyword) == 0)
+            return options->val;
+    return NULL;
+}
+
+/* Hosts are separated by commas, whether they are named, given as addresses, or told apart by their ports. */
+static bool
+names_several(const PQconninfoOption *options)
+{
+    const char *host = option_value(options, "host");
+    const char *address = option_value(options, "hostaddr");
+
+    return (host != NULL && strchr(host, ',') != NULL) ||
+        (address != NULL && strchr(address, ',') != NULL);
+}
+
+/* From the conninfo, then from libpq's variables and service files where it is silent. */
+static int
+read_said(const char *conninfo, struct said *said, struct pw_error *err)
+{
+    PQconninfoOption *parsed = NULL;
+    PQconninfoOption *defaults;
+    const char *attrs;
+    char *problem = NULL;
+
+    if (conninfo != NULL) {
+        parsed = PQconninfoParse(conninfo, &problem);
+        if (parsed == NULL && problem == NULL) {
+            pw_error_oom(err);
+            return PAWL_ENOMEM;
+        }
+        if (parsed == NULL) {
+            /* The problem's text may show a part of a password, so it is not passed on. */
+            PQfreemem(problem);
+            pw_error_set(err, PAWL_EINVAL, "the connection string of the database cannot be read");
+            pw_error_hint(
+                err, "It is a URI (postgresql://...) or pairs keyword=value, as libpq takes them.");
+            return PAWL_EINVAL;
+        }
+    }
+    defaults = PQconndefaults();
+    if (defaults == NULL) {
+        PQconninfoFree(parsed);
+        pw_error_oom(err);
+        return PAWL_ENOMEM;
+    }
+
+    said->several_hosts = names_several(parsed);
+    if (option_value(parsed, "host") == NULL && option_value(parsed, "hostaddr") == NULL)
+        said->several_hosts = names_several(defaults);
+    attrs = option_value(defaults, "target_session_attrs");
+    said->session_attrs = option_value(parsed, "target_session_attrs") != NULL ||
+        (attrs != NULL && strcmp(attrs, "any") != 0);
+    said->user_timeout = option_value(parsed, "tcp_user_timeout") != NULL;
+    PQconninfoFree(defaults);
+    PQconninfoFree(parsed);
+    return PAWL_OK;
+}
+
+int
+pw_target_init(struct pw_target *target, const char *conninfo, const char *application_name,
+    struct pw_error *err)
+{
+    struct said said = {false, false, false};
+    int count = 0;
+    int status;
+
+    if (conninfo != NULL && conninfo[0] == '\0')
+        conninfo = NULL;
+    status = read_said(conninfo, &said, err);
+    if (status != PAWL_OK)
+        return status;
+
+    /* Of two equal keywords libpq takes the later one: what dbname expands to wins over these. */
+    add_word(target, &count, "fallback_application_name", application_name);
+    add_word(target, &count, "keepalives_idle", "10");
+    add_word(target, &count, "keepalives_interval", "5");
+    add_word(target, &count, "keepalives_count", "3");
+    /*
+     * The same limit ends an attempt to connect to a host that does not answer. With several hosts it is short at first, so
+     * that the next one gets its turn, and raised when the connection is there.
+     */
+    target->raise_unacked = said.several_hosts && !said.user_timeout;
+    add_word(target, &count, "tcp_user_timeout", said.several_hosts ? "3000" : "20000");
+    if (said.several_hosts && !said.session_attrs)
+        add_word(target, &count, "target_session_attrs", "read-write");
+    if (conninfo != NULL)
+        add_word(target, &count, "dbname", conninfo);
+    /* Payloads are UTF-8, whatever the user's variables say. */
+    add_word(target, &count, "client_encoding", "UTF8");
+    return PAWL_OK;
+}

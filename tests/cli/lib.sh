@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by the tests of this folder; sourced, not run. Calls of the command, TAP lines, terminals of a given width.
+
+# shellcheck shell=bash
+. "$(dirname "${BASH_SOURCE[0]}")/../harness/lib.sh"
+need_database cli
+
+pawl_program=${PAWL_COMMAND:-$build/src/cli/pawl}
+work=$(mktemp -d)
+number=0
+bad=0
+# A leak or a wild pointer that the compiler's checkers find fails the test, in whichever of its processes: not all exit codes are looked at.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$work/report
+finish() {
+    local code=$?
+    if cat "$work"/report.* >&2 2>/dev/null; then ok 1 'the checkers have nothing to report'; fi
+    [ ! -e "$work/tmux" ] || tmux -S "$work/tmux" kill-server 2>/dev/null
+    rm -rf "$work"
+    [ "$code" = 0 ] || exit "$code"
+    printf '1..%d\n' "$number"
+    [ "$bad" = 0 ] || exit 1
+}
+trap finish EXIT
+export TZ=UTC PGTZ=UTC
+unset PAWL_DATABASE_URL
+
+ok() {
+    number=$((number + 1))
+    [ "$1" = 0 ] || bad=$((bad + 1))
+    printf '%s %d - %s\n' "$([ "$1" = 0 ] && printf ok || printf 'not ok')" "$number" "$2"
+}
+is() {
+    if [ "$1" = "$2" ]; then ok 0 "$3"; else
+        ok 1 "$3"
+        printf '# got:\n%s\n# expected:\n%s\n' "$1" "$2" | sed 's/^\([^#]\)/#   \1/'
+    fi
+}
+like() {
+    if [[ $1 =~ $2 ]]; then ok 0 "$3"; else
+        ok 1 "$3"
+        printf '# got:\n%s\n# expected something like:\n%s\n' "$1" "$2" | sed 's/^\([^#]\)/#   \1/'
+    fi
+}
+
+# With the compiler's checkers, programs are larger and slower than people have them.
+instrumented() { grep -q __asan_init "$pawl_program"; }
+
+# pawl ARGUMENT...: stdout goes to $out, stderr to $err, the exit code to $code.
+pawl() {
+    code=0
+    "$pawl_program" "$@" >"$work/out" 2>"$work/err" </dev/null || code=$?
+    out=$(cat "$work/out")
+    err=$(cat "$work/err")
+}
+# The widest line of a text.
+widest() { LC_ALL=C.UTF-8 wc -L <<<"$1"; }
+sql() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 "$@"; }
+
+# One server of tmux for all terminals of a test: one that ends with its last terminal may be asked for the next as it goes.
+printf 'set -s exit-empty off\n' >"$work/tmux.conf"
+in_tmux() { tmux -S "$work/tmux" -f "$work/tmux.conf" "$@"; }
+
+# terminal WIDTH HEIGHT COMMAND...: what a terminal of that size shows when the command has ended.
+terminal() {
+    local width=$1 height=$2 name=t$RANDOM
+    shift 2
+    printf 'exec 2>&1\n%s\nprintf "%%s\\n" "exit $?" >%q\nsleep 600\n' "$*" "$work/$name.done" >"$work/$name.sh"
+    in_tmux new-session -d -s "$name" -x "$width" -y "$height" "bash $work/$name.sh"
+    for _ in $(seq 1200); do
+        [ ! -e "$work/$name.done" ] || break
+        sleep 0.05
+    done
+    sleep 0.1
+    in_tmux capture-pane -p -t "$name" | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+    in_tmux kill-session -t "$name" 2>/dev/null
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of a sandbox, one in each line, +RULE for --allow, =LIMIT for --limit, and the last a variable: a limit is never more than was asked for, and no variable passes that was not named. */
+#include "cli/sandbox.h"
+#include "cli/call.h"
+#include "cli/exit.h"
+#include "fuzz.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WORDS_MAX = 20
+};
+
+/* Whether a variable has the name of one that every program gets, or of one that was named. */
+static bool
+second_opinion(const struct call *call, const char *variable)
+{
+    if (strncmp(variable, "LANG=", 5) == 0 || strncmp(variable, "LANGUAGE=", 9) == 0 ||
+        strncmp(variable, "LC_", 3) == 0 || strncmp(variable, "TZ=", 3) == 0)
+        return true;
+    for (size_t i = 0; i < call->given_count; i++) {
+        char wanted[300];
+
+        if (strncmp(call->given[i].value, "env=", 4) != 0 ||
+            strlen(call->given[i].value) > sizeof(wanted) - 2)
+            continue;
+        (void)snprintf(wanted, sizeof(wanted), "%s=", call->given[i].value + 4);
+        if (strncmp(variable, wanted, strlen(wanted)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void
+look_at(const struct call *call, const char *variable)
+{
+    struct sandbox sandbox;
+    int code = sandbox_read(&sandbox, call);
+
+    fuzz_check(sandbox.limit_count <= SANDBOX_LIMITS, "more limits than there are");
+    if (code != EXIT_OK)
+        return;
+    for (size_t i = 0; i < sandbox.limit_count; i++)
+        fuzz_check(sandbox.limits[i].most.rlim_cur == sandbox.limits[i].most.rlim_max &&
+                sandbox.limits[i].most.rlim_cur > 0 &&
+                sandbox.limits[i].most.rlim_cur <= INT64_MAX / 2,
+            "a limit that is none");
+    if (sandbox.on && strlen(variable) < 200)
+        fuzz_check(sandbox_passes(&sandbox, variable) == second_opinion(call, variable),
+            "two opinions about a variable");
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char program[] = "true";
+    static char exec[] = "--exec";
+    static char allow[] = "--allow";
+    static char limit[] = "--limit";
+    static char sandbox[] = "--sandbox";
+    static char worker[] = "worker";
+    static char run[] = "run";
+    struct fuzz_input input = fuzz_input(data, size);
+    char *lines[WORDS_MAX + 1] = {NULL};
+    char *words[2 * WORDS_MAX + 8] = {worker, run, exec, program, sandbox};
+    struct fuzz_printed printed;
+    const struct command *command;
+    struct call call;
+    int count = 5;
+    int lines_count = 0;
+    int used = 0;
+    bool group = false;
+
+    while (lines_count < WORDS_MAX && (lines[lines_count] = fuzz_line(&input)) != NULL) {
+        if (lines[lines_count][0] == '+' || lines[lines_count][0] == '=') {
+            words[count++] = lines[lines_count][0] == '+' ? allow : limit;
+            words[count++] = lines[lines_count] + 1;
+        }
+        lines_count++;
+    }
+    fuzz_print_begin(&printed);
+    command = command_find(count, words, &used, &group);
+    fuzz_check(command != NULL, "pawl worker run is gone");
+    (void)call_read(&call, command, count - used, words + used);
+    look_at(&call, lines_count > 0 ? lines[lines_count - 1] : "");
+    call_done(&call);
+    fuzz_print_end(&printed);
+    while (lines_count > 0)
+        free(lines[--lines_count]);
+    return 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection for unit tests of the client: the functions of pg/conn.h, answering by a script, for what a server says rarely and a network
+ * does at will. A program that includes this has it instead of the real one.
+ */
+#ifndef PAWL_TESTS_FAKE_CONN_H
+#define PAWL_TESTS_FAKE_CONN_H
+
+#include "pawl/client.h"
+#include "pg/conn.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fake_what {
+    FAKE_REPLY, /* rows, or an error with this sqlstate */
+    FAKE_LOST,  /* the connection breaks instead of a reply */
+    FAKE_LATE,  /* nothing until the deadline */
+    FAKE_SEND_BROKEN,
+    FAKE_SEND_NO_MEMORY,
+};
+
+/* What happens to one request that is not for the clock. */
+struct fake_turn {
+    enum fake_what what;
+    int status;
+    const char *sqlstate;
+    bool retryable;
+    bool unreplicated;
+    const char *const *texts; /* columns of the one row; NULL: no row */
+    int columns;
+};
+
+enum {
+    FAKE_TURNS_MAX = 16
+};
+
+/* The script, which a test may change at any time, and what was done so far. */
+extern struct fake_conn {
+    struct fake_turn turns[FAKE_TURNS_MAX];
+    int turn_count;
+    int turn_at;
+    int opens, closes, sends, clocks;
+    int fail_opens;    /* so many attempts to connect fail */
+    int open_status;   /* what pw_conn_open() itself returns */
+    bool unretryable;  /* and those that fail are not to be repeated */
+    bool late_connect; /* connecting takes until the deadline */
+    bool dead_at_rest; /* the connection is found broken before the next request */
+    bool no_time;      /* pawl.now() answers nonsense */
+    int64_t clock_us;
+    enum pw_conn_state state;
+    bool has_reply;
+    struct pw_reply reply;
+    const struct fake_turn *turn;
+} fake_conn;
+
+/* A row of two columns: "ok" and a null. */
+extern const char *const fake_ok[2];
+
+/* Forgets everything. Has the type of a test's setup, and returns 0. */
+int fake_conn_reset(void **state);
+
+/* Adds a turn to the script. */
+void fake_conn_add(struct fake_turn turn);
+
+/* A client on this connection, which polls every 5 ms. */
+pawl_client *fake_conn_client(const char *call_timeout);
+
+#endif

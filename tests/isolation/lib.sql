@@ -1,0 +1,461 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Helpers of the isolation tests: names instead of ids, one line of text for the state of a run, and what must
+-- hold after everything. tests/harness/run_isolation loads it into each database, after the test clock.
+-- Each helper calls one verb, and is volatile, so that the verb sees what a call of its own would see.
+
+-- Whoever loaded the clock: pawl.now() belongs to the owner of the engine and must be able to read it.
+alter table pawl.test_clock owner to pawl_owner;
+
+create schema iso;
+
+create table iso.worker (name text primary key, session bigint not null);
+create table iso.run (name text primary key, run_id uuid not null);
+create table iso.claim (name text, worker text, fence int not null, primary key (name, worker));
+
+-- An empty engine at noon tomorrow: past any lease that a start of the server protects, far from midnight.
+create function iso.reset()
+returns void
+language plpgsql
+as $$
+begin
+    delete from pawl.task;
+    delete from pawl.gate;
+    delete from pawl.wait;
+    delete from pawl.signal;
+    delete from pawl.key;
+    delete from pawl.event;
+    delete from pawl.topic;
+    delete from pawl.worker;
+    delete from pawl.run;
+    delete from pawl.step;
+    delete from pawl.audit;
+    delete from pawl.act;
+    delete from pawl.pause;
+    delete from pawl.queue_mark;
+    delete from pawl.input;
+    delete from iso.worker;
+    delete from iso.run;
+    delete from iso.claim;
+    update pawl.setting set epoch = 1 where epoch <> 1;
+    perform pawl.test_clock_set(date_trunc('day', clock_timestamp()) + interval '36 hours');
+    perform pawl._need_partitions(pawl.now());
+    perform iso.moves_on('0');
+    perform setval('pawl.session_no', 1, false);
+    -- Chores would only hold locks of their own.
+    update pawl.chore set due_at = 'infinity' where due_at < 'infinity';
+    perform pawl.create_workflow('w', jitter => 0);
+    perform pawl.create_workflow('sub');
+    -- Two steps side by side, and one that joins them.
+    perform pawl.create_flow('f', max_attempts => 1);
+    perform pawl.add_step('f', 'a'), pawl.add_step('f', 'b');
+    perform pawl.add_step('f', 'c', '{a,b}');
+    insert into iso.worker select n, (pawl.register(n, array['w', 'sub', 'f', 'f/*'])).session from unnest(array['w1', 'w2', 'w3']) n;
+end
+$$;
+
+create function iso.session(worker text)
+returns bigint
+language sql
+volatile
+as $$
+    select w.session from iso.worker w where w.name = $1
+$$;
+
+create function iso.id(name text)
+returns uuid
+language sql
+volatile
+as $$
+    select r.run_id from iso.run r where r.name = $1
+$$;
+
+create function iso.name(run uuid)
+returns text
+language sql
+volatile
+as $$
+    select coalesce((select r.name from iso.run r where r.run_id = $1), 'other')
+$$;
+
+-- The fence of the worker's last claim of the run; a worker that never had it sends 1.
+create function iso.fence(name text, worker text)
+returns int
+language sql
+volatile
+as $$
+    select coalesce((select c.fence from iso.claim c where c.name = $1 and c.worker = $2), 1)
+$$;
+
+-- created NAME, or the name of the run that the key or the id stands for.
+create function iso.trigger(
+    name text, key text default null, id uuid default null, key_ttl interval default null, while_active boolean default false,
+    delay interval default null, workflow text default 'w')
+returns text
+language plpgsql
+as $$
+declare
+    v_run record;
+begin
+    select t.* into v_run
+    from pawl.trigger(workflow, key => trigger.key, id => trigger.id, key_ttl => trigger.key_ttl,
+        key_while_active => while_active, delay => trigger.delay) t;
+    if v_run.created then
+        insert into iso.run values (trigger.name, v_run.run_id);
+        return 'created ' || trigger.name;
+    end if;
+    return iso.name(v_run.run_id);
+end
+$$;
+
+-- The names of the runs that were claimed, each with its fence.
+create function iso.claim(worker text, most int default 1, request int default null)
+returns text
+language plpgsql
+as $$
+declare
+    v_claim record;
+    v_names text[] := '{}';
+begin
+    for v_claim in select c.* from pawl.claim(iso.session(worker), most, claim.request) c loop
+        insert into iso.claim as o values (iso.name(v_claim.run_id), claim.worker, v_claim.fence)
+        on conflict on constraint claim_pkey do update set fence = excluded.fence;
+        v_names := v_names || format('%s fence %s', iso.name(v_claim.run_id), v_claim.fence);
+    end loop;
+    return coalesce(nullif((select string_agg(n, ', ' order by n) from unnest(v_names) n), ''), 'nothing');
+end
+$$;
+
+-- One item: the answer, and the state of the step where the item asked for one. A step has a seq, so that it may be
+-- taken with others in one statement; that is how a worker sends it.
+create function iso.commit(name text, worker text, kind text, step text default null, payload text default '{}', option json default null)
+returns text
+language sql
+volatile
+as $$
+    select concat_ws(' ', c.answer, c.value ->> 'state')
+    from pawl.commit(iso.session($2), array[iso.id($1)], array[iso.fence($1, $2)], array[$3], array[$4], array[$5],
+                     case when $3 = 'step' then array[1] end, options => array[$6::text]) c
+$$;
+
+create function iso.task_no(step text)
+returns int
+language sql
+volatile
+as $$
+    select s.step_no * 1000000
+    from pawl.flow_step s join pawl.workflow w on w.workflow_id = s.workflow_id
+    where w.name = 'f' and s.name = $1
+$$;
+
+-- One item about a task of the flow f.
+create function iso.task(name text, worker text, step text, kind text, payload text default '{}', item text default null,
+                         option json default null)
+returns text
+language sql
+volatile
+as $$
+    select concat_ws(' ', c.answer, c.value ->> 'state')
+    from pawl.commit(iso.session($2), array[iso.id($1)], array[iso.fence($1, $2)], array[$4], array[$6], array[$5],
+                     tasks => array[iso.task_no($3)], options => array[$7::text]) c
+$$;
+
+-- The same about an element of a map that is the first step of its flow.
+create function iso.element(name text, worker text, place int, kind text)
+returns text
+language sql
+volatile
+as $$
+    select concat_ws(' ', c.answer, c.value ->> 'state')
+    from pawl.commit(iso.session($2), array[iso.id($1)], array[iso.fence($1, $2)], array[$4], null, array['{}'],
+                     tasks => array[1000000 + $3]) c
+$$;
+
+-- A worker more, of these queues only: who claims with it knows what it gets.
+create function iso.hire(worker text, queue text)
+returns text
+language sql
+volatile
+as $$
+    insert into iso.worker select $1, r.session from pawl.register($1, array[$2]) r returning name
+$$;
+
+-- A wait and the suspend that follows it, as a worker sends them.
+create function iso.wait(name text, worker text, kind text, step text, option json)
+returns text
+language sql
+volatile
+as $$
+    select string_agg(concat_ws(' ', c.answer, c.value ->> 'state'), ', ' order by c.item)
+    from pawl.commit(iso.session($2), array[iso.id($1), iso.id($1)], array[iso.fence($1, $2), iso.fence($1, $2)],
+                     array[$3, 'suspend'], array[$4, null], array[null, null]::text[], options => array[$5::text, null]) c
+$$;
+
+create function iso.record_step(name text, worker text, step text)
+returns text
+language sql
+volatile
+as $$
+    select pawl.record_step(pawl.step_token(iso.session($2), iso.id($1), iso.fence($1, $2), $3), '"in a transaction"')
+$$;
+
+-- A child of a run; it is remembered under its own name.
+create function iso.start_child(name text, worker text, step text, child text)
+returns text
+language plpgsql
+as $$
+declare
+    v_answer record;
+begin
+    select c.* into v_answer
+    from pawl.commit(iso.session(worker), array[iso.id(name)], array[iso.fence(name, worker)], array['child'], array[step],
+                     array['{}'], options => array['{"workflow": "sub"}']) c;
+    if v_answer.answer = 'ok' then
+        insert into iso.run values (child, (v_answer.value ->> 'child')::uuid);
+    end if;
+    return concat_ws(' ', v_answer.answer, v_answer.value ->> 'state');
+end
+$$;
+
+create function iso.emit(topic text, key text default '', id uuid default null)
+returns text
+language sql
+volatile
+as $$
+    select format('%s, woke %s', e.answer, e.woken) from pawl.emit($1, '{"id": 7}', $2, id => $3) e
+$$;
+
+-- A run that has ended is an answer here: the message of the error holds its id.
+create function iso.signal(name text, signal text)
+returns text
+language plpgsql
+as $$
+begin
+    return pawl.signal(iso.id(signal.name), signal.signal);
+exception
+    when sqlstate 'PW007' then
+        return 'PW007';
+end
+$$;
+
+-- Time goes by. Nothing is done by the way: only who calls pawl.housekeep() does housekeeping.
+create function iso.moves_on(by interval)
+returns void
+language plpgsql
+as $$
+begin
+    perform setval('pawl.housekeeping_clock', pawl._micros(pawl.test_clock_advance(by)) + 100000);
+end
+$$;
+
+-- Everything about a run that must come out the same every time, as one line.
+create function iso.state(name text)
+returns text
+language plpgsql
+as $$
+declare
+    v_id uuid := iso.id(state.name);
+    v_task pawl.task;
+    v_shown text;
+    v_steps text;
+    v_waits text;
+    v_rounds text;
+begin
+    select t.* into v_task from pawl.task t where t.run_id = v_id and t.task_no = 0;
+    select string_agg(format('%s=%s', s.name, pawl._state_name(s.state)), ' ' order by s.name, s.round)
+    into v_steps from pawl._steps(array[v_id]) s;
+    select string_agg(w.name, ' ' order by w.name) into v_waits from pawl.wait w where w.run_id = v_id;
+    select string_agg((array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status] || ' f' || r.fence, ' ' order by r.round)
+    into v_rounds from pawl._runs(array[v_id]) r;
+    if v_task.run_id is not null then
+        select concat_ws(' ', o.status, o.reason) into v_shown from pawl._overview(array[v_id], pawl.now()) o;
+    end if;
+    return coalesce(nullif(concat_ws(', ',
+        case when v_task.run_id is not null then concat_ws(' ', v_shown,
+            'r' || v_task.round, 'f' || v_task.fence, case when v_task.place = 3 then 'suspect' end,
+            case when v_task.crashes > 0 then 'crashes ' || v_task.crashes end, case when v_task.woken then 'woken' end,
+            case when v_task.rolling_back then 'rolling_back' when v_task.ending is not null then 'ending' end,
+            case when v_task.paused is not null then 'paused' end) end,
+        'ended ' || v_rounds, 'steps ' || v_steps, 'waits ' || v_waits,
+        (select 'tasks ' || string_agg(format('%s%s f%s%s', f.name, (array['=ready', '=waits', '=held', '=suspect'])[t.place + 1], t.fence,
+                                              case when t.ending is not null then ' ending' end), ' ' order by t.task_no)
+         from pawl.task t join pawl.queue q on q.queue_id = t.queue_id
+         join pawl.flow_step f on f.workflow_id = q.workflow_id and f.step_no = t.task_no / 1000000
+         where t.run_id = v_id and t.task_no > 0),
+        (select 'gates ' || string_agg(format('%s=%s', g.step_no, g.missing), ' ' order by g.step_no) from pawl.gate g where g.run_id = v_id),
+        (select 'signals ' || nullif(count(*), 0) from pawl.signal g where g.run_id = v_id),
+        (select 'keys ' || nullif(count(*), 0) from pawl.key k where k.run_id = v_id)), ''), 'no such run');
+end
+$$;
+
+-- What is wrong with the database, one line for each fault. Compiling the statement would take longer than to run it.
+create function iso.fault_list()
+returns setof text
+language plpgsql
+set jit to off
+as $$
+begin
+    return query
+    select format('run %s is in the hot set and has ended in round %s', iso.name(t.run_id), r.round)
+    from pawl.task t cross join lateral pawl._runs(array[t.run_id]) r
+    where t.task_no = 0 and r.round >= t.round
+    union all
+    select format('run %s has %s outcomes in round %s', iso.name(r.run_id), count(*), r.round)
+    from pawl._runs(array(select n.run_id from iso.run n)) r
+    group by r.run_id, r.round having count(*) > 1
+    union all
+    select format('rounds of run %s have a gap', iso.name(r.run_id))
+    from pawl._runs(array(select n.run_id from iso.run n)) r
+    group by r.run_id having max(r.round) <> count(distinct r.round)
+    union all
+    select format('step %s of run %s is recorded %s times as done', s.name, iso.name(s.run_id), count(*))
+    from pawl._steps(array(select n.run_id from iso.run n)) s
+    where s.state = 1 group by s.run_id, s.task_no, s.name having count(*) > 1
+    union all
+    select format('step %s without a run', s.name)
+    from pawl.step s
+    where not exists (select from pawl.task t where t.run_id = s.run_id)
+      and not exists (select from pawl._runs(array[s.run_id]) r)
+    union all
+    -- A cancel passed on to a child that has ended meanwhile goes with the next housekeeping.
+    select format('wait %s without a living run', w.name)
+    from pawl.wait w
+    where not exists (select from pawl.task t where t.run_id = w.run_id) and w.name <> 'cancel'
+    union all
+    select format('signal %s without a living run', g.name)
+    from pawl.signal g where not exists (select from pawl.task t where t.run_id = g.run_id)
+    union all
+    select format('step %s is recorded and still waited for', w.name)
+    from pawl.wait w join lateral pawl._steps(array[w.run_id]) s on s.name = w.name and s.task_no = w.task_no
+    where w.kind > 0
+      and (s.state <> 2 or s.round = (select t.round from pawl.task t where t.run_id = w.run_id and t.task_no = 0))
+    union all
+    select format('run %s waits for signal %s, which is there', iso.name(w.run_id), w.topic)
+    from pawl.wait w join pawl.signal g on g.run_id = w.run_id and g.name = w.topic
+    where w.kind in (4, 6)
+    union all
+    select format('run %s waits for event %s, which is there', iso.name(w.run_id), w.topic)
+    from pawl.wait w
+    join pawl.task t on t.run_id = w.run_id and t.task_no = w.task_no
+    join pawl.event e on e.tenant = w.tenant and e.topic = w.topic and e.key = w.key
+                     and e.event_id >= pawl._id_floor(t.triggered_at)
+    where w.kind = 3 and w.digest = pawl._digest(pawl._path_set(w.match), e.payload::jsonb)
+      and not exists (select from pawl._steps(array[w.run_id]) s where s.source_id = e.event_id)
+    union all
+    select format('run %s waits for a child that has ended', iso.name(w.run_id))
+    from pawl.wait w
+    where w.kind = 5 and not exists (select from pawl.task t where t.run_id = w.child_id)
+    union all
+    select format('run %s waits for nothing, for ever', iso.name(t.run_id))
+    from pawl.task t
+    where t.place = 1 and t.due_at = 'infinity' and t.paused is null
+      and not exists (select from pawl.wait w where w.run_id = t.run_id and w.kind > 0)
+    union all
+    select format('flow %s has nothing to wait for', iso.name(t.run_id))
+    from pawl.task t
+    where t.place = 4 and not exists (select from pawl.task o where o.run_id = t.run_id and o.task_no > 0)
+      and not exists (select from pawl.wait w where w.run_id = t.run_id and w.kind = 5)
+    union all
+    select format('gate of step %s misses %s', g.step_no, g.missing)
+    from pawl.gate g
+    left join pawl.task t on t.run_id = g.run_id and t.task_no = 0
+    left join pawl.queue q on q.queue_id = t.queue_id
+    left join pawl.flow_step f on f.workflow_id = q.workflow_id and f.step_no = g.step_no
+    cross join lateral (
+        select cardinality(f.deps) - count(*) as n
+        from pawl._steps(array[g.run_id]) s
+        where s.task_no = any (array(select d * 1000000 from unnest(f.deps) d)) and s.name !~ '#' and s.state in (1, 4)
+    ) before
+    -- A map that has started waits for its elements, which are tasks or children.
+    cross join lateral (
+        select (select count(*) from pawl.task o where o.run_id = g.run_id and o.task_no / 1000000 = g.step_no)
+               + (select count(*) from pawl.wait w where w.run_id = g.run_id and w.task_no / 1000000 = g.step_no and w.name !~ '#') as n
+    ) own
+    -- In a run that is to end nothing is counted any more.
+    where f.step_no is null
+       or t.ending is null and g.missing <> case when f.map_from is not null and before.n = 0 then own.n else before.n end
+    union all
+    select format('run %s was woken and still waits', iso.name(t.run_id))
+    from pawl.task t where t.place = 1 and t.woken and t.paused is null
+    union all
+    select format('run %s is held by a session that has ended', iso.name(t.run_id))
+    from pawl.task t
+    where t.place = 2 and not exists (
+        select from pawl.worker w where w.session_id = t.session_id and w.ended_at is null)
+    union all
+    select format('key %s stands for a run that is nowhere', k.key)
+    from pawl.key k
+    where not exists (select from pawl.task t where t.run_id = k.run_id)
+      and not exists (select from pawl._runs(array[k.run_id]) r);
+end
+$$;
+
+-- Must be none after any schedule.
+create function iso.faults()
+returns text
+language sql
+volatile
+as $$
+    select coalesce(string_agg(f, '; ' order by f), 'none') from iso.fault_list() f
+$$;
+
+-- How a schedule of tests/isolation/pairs.c ended: the run, its child if it has one, how many others there are.
+create function iso.outcome()
+returns text
+language sql
+volatile
+as $$
+    select concat_ws('; ', iso.state('r'),
+        'child ' || (select iso.state(n.name) from iso.run n where n.name in ('c', 'ca', 'cb')
+                     and iso.state(n.name) <> 'no such run' limit 1),
+        (select nullif(count(*), 0) || ' more' from pawl.task t
+         where t.run_id <> iso.id('r') and iso.name(t.run_id) not in ('c', 'ca', 'cb')))
+$$;
+
+create function iso.top_fence()
+returns int
+language sql
+volatile
+as $$
+    select max(f) from (
+        select t.fence from pawl.task t where t.run_id = iso.id('r')
+        union all
+        select r.fence from pawl._runs(array[iso.id('r')]) r
+        union all
+        select p.fence from pawl._steps(array[iso.id('r')]) p where p.task_no > 0
+        union all
+        -- A flow takes its tasks with it; those of a later round begin above this.
+        select 1000000 from pawl._runs(array[iso.id('r')]) r join pawl.queue q on q.queue_id = r.queue_id where q.name = 'f'
+    ) s (f)
+$$;
+
+-- Tries what must be possible, and what must not be, after a schedule; the caller rolls it back. What is ready can be
+-- claimed; the last worker of a cancelled run can neither record a step nor complete it.
+create function iso.probe(cancelled boolean)
+returns text
+language plpgsql
+as $$
+declare
+    v_round int := (select max(r.round) from pawl._runs(array[iso.id('r')]) r where r.status = 1);
+    v_ready int := (select count(*) from pawl.task t where t.place = 0);
+    v_session bigint;
+    v_claimed int;
+    v_answers text;
+begin
+    if cancelled then
+        if v_round is not null then
+            return 'a cancelled run has ended SUCCESS';
+        end if;
+        v_answers := iso.commit('r', 'w1', 'step', 'probe#1') || ', ' || iso.commit('r', 'w1', 'complete') || ', '
+            || iso.task('r', 'w1', 'a', 'step', '{}', 'probe#1') || ', ' || iso.task('r', 'w1', 'b', 'complete');
+        if v_answers like '%ok%' or v_answers like '%already' then
+            return 'after an acknowledged cancel a worker was told: ' || v_answers;
+        end if;
+    end if;
+    select r.session into v_session from pawl.register('probe', array['*']) r;
+    select count(*) into v_claimed from pawl.claim(v_session, 100) c;
+    if v_claimed < v_ready then
+        return format('%s of %s ready runs could be claimed', v_claimed, v_ready);
+    end if;
+    return null;
+end
+$$;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random sequences of calls go to the engine and to the oracle; answers and touched runs are compared after each call, all
+ * there is every 1,000 calls.
+ *
+ *     tools/pg_tmp tests/harness/with_database build/tests/oracle_compare [--seeds A..B] [--calls N] [--jobs N]
+ *
+ * --seeds     which sequences, by their seeds; ranges can be done one after another
+ * --calls     how many calls each has
+ * --jobs      how many at once, each in a database of its own
+ * --reduce    0: a difference is only told
+ * --tolerate  which known differences the oracle takes over (a sum, see oracle.h), 0: none
+ *
+ * A sequence that shows a difference is made shorter as long as it still does, and printed as SQL. The output is TAP.
+ */
+#include "match.h"
+
+int
+main(int argc, char **argv)
+{
+    return match_main(argc, argv);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call of a verb, as the generator decides it. It names runs, sessions and events by the call that made them, so that
+ * the same calls can be made again in another database, and some of them left out. All texts in it are constants.
+ */
+#ifndef PAWL_ORACLE_CALL_H
+#define PAWL_ORACLE_CALL_H
+
+#include "oracle.h"
+
+enum call_verb {
+    CALL_ADVANCE,
+    CALL_CREATE_WORKFLOW,
+    CALL_ALTER_WORKFLOW,
+    CALL_TRIGGER,
+    CALL_REGISTER,
+    CALL_HEARTBEAT,
+    CALL_IDLE,
+    CALL_LEAVE,
+    CALL_DRAIN_WORKER,
+    CALL_HELD,
+    CALL_CLAIM,
+    CALL_COMMIT,
+    CALL_COMMIT_CAREFULLY,
+    CALL_RECORD_STEP,
+    CALL_HOUSEKEEP,
+    CALL_EMIT,
+    CALL_SIGNAL,
+    CALL_APPROVE,
+    CALL_REJECT,
+    CALL_CANCEL,
+    CALL_KILL,
+    CALL_PAUSE,
+    CALL_RESUME,
+    CALL_RETRY,
+    CALL_ROLLBACK_RETRY,
+    CALL_ROLLBACK_SKIP,
+    CALL_FORK,
+    CALL_PURGE,
+    CALL_PAUSE_WORKFLOW,
+    CALL_RESUME_WORKFLOW,
+    CALL_PAUSE_QUEUE,
+    CALL_RESUME_QUEUE,
+    CALL_RAISE_EPOCH,
+    CALL_VERBS,
+};
+
+enum {
+    CALL_ITEMS_MAX = 4,
+    CALL_NOBODY = -1, /* a run, session or event that there is not */
+};
+
+struct call_item {
+    int run;
+    int fence_off; /* added to the fence that the run has */
+    char name[48];
+    struct oracle_item item;
+    struct oracle_policy policy;
+    bool has_policy;
+};
+
+struct call {
+    int number; /* from 1; what it makes is named number * CALL_ITEMS_MAX + the place of the item */
+    enum call_verb verb;
+    int run;
+    int session;
+    int other; /* a run or event whose id is given as a new one's; 0: none */
+    int lock;  /* a run that another transaction holds meanwhile; 0: none */
+    int64_t advance_us;
+    bool flag; /* idle, rollback, an unknown option, an id that the client makes */
+    const char *name;
+    const char *text;
+    struct oracle_workflow_spec workflow;
+    struct oracle_trigger_spec trigger;
+    struct oracle_register_spec worker;
+    struct oracle_event_spec event;
+    struct oracle_claim_spec claim;
+    struct oracle_running running;
+    int running_run;
+    struct call_item items[CALL_ITEMS_MAX];
+    int items_count;
+};
+
+/* The verb's name, as in SQL. */
+const char *call_verb_name(enum call_verb verb);
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plays seeds, in several processes, and reports; see the header. */
+#include "match.h"
+
+#include "generate.h"
+#include "harness.h"
+#include "reduce.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+    COMPARE_ALL_EVERY = 1000,
+};
+
+void
+match_prepare_database(void)
+{
+    PGconn *conn = bench_connect();
+
+    bench_do(conn, "set client_min_messages to warning");
+    bench_do_file(conn, "sql/test/clock.sql");
+    bench_do_file(conn, "tests/oracle/lib/oracle.sql");
+    PQfinish(conn);
+}
+
+static void
+tell(struct player *player, long seed, struct call *calls, size_t count,
+    const struct match_plan *plan)
+{
+    char *first = strdup(pw_buf_text(&player->problem));
+
+    printf("# seed %ld, call %zu (%s): %s", seed, count, call_verb_name(calls[count - 1].verb),
+        first == NULL ? "" : first);
+    free(first);
+    (void)fflush(stdout);
+    if (!plan->reduce)
+        return;
+    count = reduce_calls(player, calls, count);
+    printf("# reduced to %zu calls:\n", count);
+    reduce_print(player, calls, count);
+}
+
+bool
+match_seed(struct player *player, long seed, const struct match_plan *plan)
+{
+    struct call *calls = calloc((size_t)plan->calls, sizeof(*calls));
+    struct generator generator;
+    bool same = true;
+
+    if (calls == NULL)
+        bench_die("out of memory");
+    generator_init(&generator, (uint64_t)seed);
+    player_reset(player);
+    for (long i = 0; i < plan->calls && same; i++) {
+        enum player_outcome outcome;
+
+        generator_next(&generator, player, (int)i + 1, &calls[i]);
+        outcome = player_play(player, &calls[i]);
+        if (outcome != PLAYER_DIFFERS && ((i + 1) % COMPARE_ALL_EVERY == 0 || i + 1 == plan->calls))
+            outcome = player_compare_all(player);
+        if (outcome == PLAYER_DIFFERS) {
+            same = false;
+            tell(player, seed, calls, (size_t)i + 1, plan);
+        }
+    }
+    free(calls);
+    return same;
+}
+
+/* What the jobs tell, in memory that they share. */
+struct shared {
+    struct coverage coverage;
+    long failed;
+    long done;
+};
+
+static void
+work(const struct match_plan *plan, long job, struct shared *shared)
+{
+    struct player player;
+
+    player_open(&player, &shared->coverage);
+    player.tolerated = plan->tolerated;
+    for (long seed = plan->first_seed + job; seed <= plan->last_seed; seed += plan->jobs) {
+        bool same = match_seed(&player, seed, plan);
+
+        shared->done++;
+        shared->failed += !same;
+        printf("# seed %ld: %s\n", seed, same ? "the same" : "differs");
+        (void)fflush(stdout); /* several write; each its own lines */
+    }
+    player_close(&player);
+}
+
+/* Each job has a copy of the database. */
+static void
+name_database(long job)
+{
+    static char name[128];
+    const char *base = getenv("PGDATABASE");
+    char sql[300];
+    PGconn *conn;
+
+    if (job == 0)
+        return;
+    (void)snprintf(name, sizeof(name), "%s_%ld", base == NULL ? "postgres" : base, job);
+    (void)snprintf(sql, sizeof(sql), "create database \"%s\" template \"%s\"", name, base);
+    if (setenv("PGDATABASE", "postgres", 1) != 0)
+        bench_die("no memory for the environment");
+    conn = bench_connect();
+    bench_do(conn, sql);
+    PQfinish(conn);
+    if (setenv("PGDATABASE", name, 1) != 0)
+        bench_die("no memory for the environment");
+}
+
+static void
+drop_database(long job, const char *base)
+{
+    char sql[300];
+    PGconn *conn;
+
+    (void)snprintf(sql, sizeof(sql), "drop database if exists \"%s_%ld\" with (force)", base, job);
+    if (setenv("PGDATABASE", "postgres", 1) != 0)
+        bench_die("no memory for the environment");
+    conn = bench_connect();
+    bench_do(conn, sql);
+    PQfinish(conn);
+}
+
+static bool
+run_jobs(const struct match_plan *plan, struct shared *shared)
+{
+    char base[128];
+    bool good = true;
+
+    (void)snprintf(
+        base, sizeof(base), "%s", getenv("PGDATABASE") == NULL ? "postgres" : getenv("PGDATABASE"));
+    /* The last job first, because a database is copied only while nobody is connected. */
+    for (long job = plan->jobs - 1; job >= 0; job--) {
+        name_database(job);
+        (void)fflush(stdout);
+        switch (fork()) {
+        case -1:
+            bench_die("cannot fork");
+        case 0:
+            work(plan, job, &shared[job]);
+            exit(0);
+        default:
+            break;
+        }
+        if (setenv("PGDATABASE", base, 1) != 0)
+            bench_die("no memory for the environment");
+    }
+    for (long job = 0; job < plan->jobs; job++) {
+        int status;
+
+        good = wait(&status) > 0 && status == 0 && good;
+    }
+    for (long job = 1; job < plan->jobs; job++)
+        drop_database(job, base);
+    return good;
+}
+
+static void
+read_seeds(const char *text, struct match_plan *plan)
+{
+    char first[24];
+    const char *dots = strstr(text, "..");
+
+    if (dots == NULL || (size_t)(dots - text) >= sizeof(first))
+        bench_die("--seeds takes A..B, not \"%s\"", text);
+    memcpy(first, text, (size_t)(dots - text));
+    first[dots - text] = '\0';
+    plan->first_seed = bench_number(first, "the first seed", 1, 1000000000);
+    plan->last_seed = bench_number(dots + 2, "the last seed", plan->first_seed, 1000000000);
+}
+
+static void
+read_plan(int argc, char **argv, struct match_plan *plan)
+{
+    for (int i = 1; i < argc; i += 2) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+        if (strcmp(argv[i], "--seeds") == 0)
+            read_seeds(value, plan);
+        else if (strcmp(argv[i], "--calls") == 0)
+            plan->calls = bench_number(value, "--calls", 1, 1000000);
+        else if (strcmp(argv[i], "--jobs") == 0)
+            plan->jobs = bench_number(value, "--jobs", 1, 64);
+        else if (strcmp(argv[i], "--reduce") == 0)
+            plan->reduce = bench_number(value, "--reduce", 0, 1) == 1;
+        else if (strcmp(argv[i], "--tolerate") == 0)
+            plan->tolerated =
+                (unsigned)bench_number(value, "--tolerate", 0, ORACLE_ALL_DIFFERENCES);
+        else
+            bench_die("unknown option \"%s\": see the head of tests/oracle/compare.c", argv[i]);
+    }
+    /* A few calls cannot give every answer. */
+    plan->whole = plan->calls * (plan->last_seed - plan->first_seed + 1) >= 100000;
+}
+
+int
+match_main(int argc, char **argv)
+{
+    struct match_plan plan = {1, 40, 2500, 2, ORACLE_ALL_DIFFERENCES, true, true};
+    struct coverage sum = {.lines_count = 0};
+    struct shared *shared;
+    long done = 0, failed = 0;
+    double started_s = bench_now_s();
+    bool good, whole;
+
+    read_plan(argc, argv, &plan);
+    match_prepare_database();
+    shared = mmap(NULL, sizeof(*shared) * (size_t)plan.jobs, PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        bench_die("no shared memory");
+    printf("1..2\n# seeds %ld..%ld, %ld calls each, %ld jobs\n", plan.first_seed, plan.last_seed,
+        plan.calls, plan.jobs);
+    good = run_jobs(&plan, shared);
+    for (long job = 0; job < plan.jobs; job++) {
+        coverage_add(&sum, &shared[job].coverage);
+        done += shared[job].done;
+        failed += shared[job].failed;
+    }
+    whole = coverage_print(&sum, plan.whole);
+    printf("# %.0f s, %.0f calls a second\n", bench_now_s() - started_s,
+        (double)sum.calls / (bench_now_s() - started_s));
+    good = good && failed == 0 && done == plan.last_seed - plan.first_seed + 1;
+    printf("%s 1 - engine and oracle say the same, %ld of %ld seeds differ\n",
+        good ? "ok" : "not ok", failed, done);
+    printf("%s 2 - every verb has given every kind of answer\n", whole ? "ok" : "not ok");
+    return good && whole ? 0 : 1;
+}

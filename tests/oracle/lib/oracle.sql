@@ -1,0 +1,240 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the engine holds, written as the oracle writes it (tests/oracle/model/show.c), and a fresh beginning for each seed.
+
+create schema oracle;
+
+-- Stable, as what it calls is: only so it is taken into the statements that call it.
+create function oracle.us(at timestamptz)
+returns text
+language sql
+stable
+as $$
+    select case when at is null then '-' when isfinite(at) then (extract(epoch from at) * 1000000)::bigint::text else 'inf' end
+$$;
+
+create function oracle.us(span interval)
+returns text
+language sql
+immutable
+as $$
+    select coalesce((extract(epoch from span) * 1000000)::bigint::text, '-')
+$$;
+
+create function oracle.js(value json)
+returns text
+language sql
+immutable
+as $$
+    select coalesce(value::jsonb::text, '-')
+$$;
+
+-- The hot row and what hangs on it.
+create function oracle.show_task(run uuid)
+returns text
+language plpgsql
+stable
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $$
+declare
+    t pawl.task;
+    v_text text;
+begin
+    select k.* into t from pawl.task k where k.run_id = run and k.task_no = 0;
+    if t.run_id is null then
+        return '';
+    end if;
+    v_text := concat_ws(' ', 'task', t.place, t.priority, t.round, t.crashes, t.fence, t.attempt, t.started, t.rolling_back,
+        coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0), oracle.us(t.due_at),
+        oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
+        (select q.name from pawl.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
+        coalesce(t.parent_id::text, '-'), coalesce(t.parent_step, '-'),
+        oracle.js(case when t.input_apart then pawl._input_of(run) else t.input end), oracle.js(t.metadata)) || e'\n';
+    if t.ending is not null then
+        v_text := v_text || concat_ws(' ', 'ending', t.ending ->> 'status', coalesce(t.ending ->> 'by', '-'),
+            coalesce(t.ending ->> 'why', '-'), coalesce((t.ending ->> 'rollback')::boolean, false),
+            oracle.js(t.ending -> 'error')) || e'\n';
+    end if;
+    if t.paused is not null then
+        v_text := v_text || concat_ws(' ', 'paused', t.paused ->> 'by', coalesce(t.paused ->> 'reason', '-'),
+            oracle.us((t.paused ->> 'due')::timestamptz)) || e'\n';
+    end if;
+    if t.tries is not null then
+        v_text := v_text || coalesce((
+            select string_agg(concat_ws(' ', 'try', '"' || e.key || '"', e.value ->> 'n', e.value ->> 'of',
+                       oracle.us((e.value ->> 'due')::timestamptz), oracle.js(e.value -> 'error')) || e'\n',
+                       '' order by e.key collate "C")
+            from json_each(t.tries) e), '');
+    end if;
+    v_text := v_text || coalesce((
+        select string_agg(concat_ws(' ', 'wait', w.name, w.kind, w.seq, coalesce(w.topic, '-'), coalesce(w.key, '-'),
+                   oracle.js(w.match), oracle.js(w.form), coalesce(w.child_id::text, '-'), oracle.us(w.created_at),
+                   oracle.us(w.due_at)) || e'\n', '' order by w.name collate "C") filter (where w.kind > 0)
+        from pawl.wait w where w.run_id = run), '');
+    v_text := v_text || coalesce((
+        select string_agg(concat_ws(' ', 'signal', g.name, oracle.js(g.payload)) || e'\n', '' order by g.signal_no)
+        from pawl.signal g where g.run_id = run), '');
+    return v_text || (
+        select concat_ws(' ', 'limits', oracle.us(max(w.due_at) filter (where w.name = 'cancel')),
+            oracle.us(max(w.due_at) filter (where w.name = 'grace')),
+            oracle.us(max(w.due_at) filter (where w.name = 'timeout'))) || e'\n'
+        from pawl.wait w where w.run_id = run and w.kind = 0);
+end
+$$;
+
+create function oracle.show_run(run uuid)
+returns text
+language plpgsql
+stable
+set enable_seqscan to off
+set plan_cache_mode to force_generic_plan
+as $$
+declare
+    v_task text := oracle.show_task(run);
+    v_steps text;
+    v_rounds text;
+    v_audits text;
+    v_notes bigint;
+begin
+    select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
+               oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back,
+               (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
+               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), coalesce(r.parent_step, '-'),
+               oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
+               oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
+    into v_rounds from pawl.run r where r.run_id = run;
+    if v_task = '' and v_rounds is null then
+        return format(e'run %s\nnone\n', run);
+    end if;
+    select string_agg(concat_ws(' ', 'step', s.name, s.round, s.state, s.kind, s.seq, s.attempt,
+               case when s.kind = 5 then 0 else s.fence end,
+               oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
+               coalesce(s.source_id::text, '-')) || e'\n', '' order by s.name collate "C", s.round)
+    into v_steps from pawl.step s where s.run_id = run;
+    select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-')) || e'\n', '' order by a.audit_no)
+    into v_audits from pawl.audit a where a.run_id = run;
+    select count(*) into v_notes from pawl.note n where n.run_id = run;
+    return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e'\n');
+end
+$$;
+
+create function oracle.show_rest()
+returns text
+language sql
+stable
+as $$
+    select concat(
+        (select format(e'epoch %s\n', s.epoch) from pawl.setting s),
+        (select string_agg(concat_ws(' ', 'workflow', w.name, coalesce(w.runtime, '-'), w.priority, w.max_attempts,
+                    oracle.us(w.base), oracle.us(w.cap), oracle.us(w.run_timeout), oracle.us(w.step_timeout), w.strict_order,
+                    exists (select from pawl.pause p where p.subject = 'workflow' and p.name = w.name),
+                    exists (select from pawl.pause p where p.subject = 'queue' and p.name = w.name)) || e'\n',
+                    '' order by w.workflow_id)
+         from pawl.workflow w),
+        (select string_agg(concat_ws(' ', 'session', k.session_id, k.name, oracle.us(k.lease), oracle.us(k.lease_until),
+                    k.idle, k.draining, coalesce(k.ended_why, '-')) || e'\n', '' order by k.registered_at, k.session_id)
+         from pawl.worker k),
+        (select string_agg(concat_ws(' ', 'key', k.run_id, '''' || k.tenant || '''', w.name, k.key, oracle.us(k.expires_at))
+                    || e'\n', '' order by k.run_id)
+         from pawl.key k join pawl.workflow w on w.workflow_id = k.workflow_id),
+        (select string_agg(concat_ws(' ', 'event', e.event_id, oracle.us(e.emitted_at), '''' || e.tenant || '''', e.topic)
+                    || ' ' || e.key || ' ' || oracle.js(e.payload) || e'\n', '' order by e.event_id)
+         from pawl.event e))
+$$;
+
+-- Ids of all runs there are.
+create function oracle.runs()
+returns setof text
+language sql
+stable
+as $$
+    select t.run_id::text from pawl.task t
+    union
+    select r.run_id::text from pawl.run r
+    order by 1
+$$;
+
+-- A record as a claim hands it out, a line for each thing in it; no record is an empty one.
+create function oracle.record(record json, rolling_back boolean)
+returns text
+language sql
+immutable
+as $$
+    select concat(
+        (select string_agg(format(e' step %s %s %s %s %s %s\n', s ->> 'name',
+                    array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], s ->> 'kind'), s ->> 'state',
+                    s ->> 'seq', (s -> 'output')::jsonb, (s -> 'error')::jsonb), ''
+                    order by (s ->> 'seq')::int, s ->> 'name' collate "C")
+         from json_array_elements(record -> 'steps') s),
+        (select string_agg(format(e' wait %s %s %s\n', w ->> 'name',
+                    array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], w ->> 'kind'),
+                    coalesce(w ->> 'child', '-')), '' order by w ->> 'name' collate "C")
+         from json_array_elements(record -> 'waits') w),
+        (select string_agg(format(e' try "%s" %s\n', t.key, t.value ->> 'n'), '' order by t.key collate "C")
+         from json_each(record -> 'tries') t),
+        case when rolling_back then format(e' undo %s\n', coalesce((
+            select jsonb_agg(u ->> 'name') from json_array_elements(record -> 'undos') u), '[]')) end)
+$$;
+
+-- Time begins at the same moment for every seed; chores do not run, because when they come is not the contract's.
+create function oracle.reset()
+returns void
+language plpgsql
+as $$
+begin
+    delete from pawl.task;
+    delete from pawl.wait;
+    delete from pawl.signal;
+    delete from pawl.key;
+    delete from pawl.event;
+    delete from pawl.topic;
+    delete from pawl.worker;
+    delete from pawl.run;
+    delete from pawl.step;
+    delete from pawl.audit;
+    delete from pawl.note;
+    delete from pawl.act;
+    delete from pawl.pause;
+    delete from pawl.queue_mark;
+    delete from pawl.input;
+    delete from pawl.delivery;
+    delete from pawl.queue;
+    delete from pawl.workflow;
+    update pawl.setting set epoch = 1, payload_max = 4000;
+    update pawl.chore set due_at = 'infinity';
+    perform setval('pawl.session_no', 1, false);
+    perform setval('pawl.housekeeping_clock', 0);
+    perform pawl.test_clock_set('2040-01-01 00:00:00+00');
+end
+$$;
+
+-- Three days are enough, and every look at history is shorter with few partitions.
+do $oracle$
+declare
+    v_name text;
+begin
+    for v_name in
+        select c.relname
+        from pg_inherits i
+        join pg_class c on c.oid = i.inhrelid
+        where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'r'
+    loop
+        execute format('drop table pawl.%I', v_name);
+    end loop;
+    perform pawl._make_partition(t, d::date)
+    from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t,
+         generate_series(date '2039-12-31', date '2040-01-02', interval '1 day') d;
+    update pawl.setting set partitions_until = 'infinity';
+end
+$oracle$;
+
+-- A mark hides for two seconds what was given back behind it. The clock stands still meanwhile, so there are none here.
+create function oracle.no_mark()
+returns trigger
+language plpgsql
+as $$
+begin
+    return null;
+end
+$$;
+create trigger no_mark before insert on pawl.queue_mark for each row execute function oracle.no_mark();

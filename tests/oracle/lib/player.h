@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes calls in a database and in the oracle, and compares what comes of them. */
+#ifndef PAWL_ORACLE_PLAYER_H
+#define PAWL_ORACLE_PLAYER_H
+
+#include "call.h"
+#include "coverage.h"
+
+#include "base/buf.h"
+
+#include <libpq-fe.h>
+
+/* Something that a call made, by its name. */
+struct player_made {
+    int maker;
+    char *id;
+};
+
+struct player_list {
+    struct player_made *made;
+    size_t count;
+};
+
+/* What the engine chose for one item of a commit. */
+struct player_choice {
+    char reason[16];
+    char event[40];
+};
+
+struct player {
+    PGconn *conn;
+    PGconn *blocker;
+    struct oracle *oracle;
+    unsigned tolerated; /* differences that are known */
+    struct player_list runs;
+    struct player_list sessions;
+    struct player_list events;
+    struct coverage *coverage;
+    struct player_choice choices[CALL_ITEMS_MAX];
+    struct pw_buf sql;     /* the arguments of the last call */
+    struct pw_buf got;     /* what the engine answered, or holds */
+    struct pw_buf wanted;  /* the same of the oracle */
+    struct pw_buf problem; /* what differs, for people */
+};
+
+enum player_outcome {
+    PLAYER_SAME,
+    PLAYER_SKIPPED, /* it names something that is not there */
+    PLAYER_DIFFERS,
+};
+
+/* Connects and prepares statements. The database has pawl, the test clock and lib/oracle.sql. */
+void player_open(struct player *player, struct coverage *coverage);
+void player_close(struct player *player);
+
+/* Both begin anew: no workflow, no run. */
+void player_reset(struct player *player);
+
+/* One call and the runs it touches. */
+enum player_outcome player_play(struct player *player, const struct call *call);
+
+/* Everything there is. */
+enum player_outcome player_compare_all(struct player *player);
+
+/* The id of something by its name, or NULL. */
+const char *player_find(const struct player_list *list, int maker);
+
+/* The arguments of a call as SQL. As a script, names stand for ids: :'r12', :s4, :'e9'. False: it names something that is
+ * not there. */
+bool player_render(struct player *player, const struct call *call, bool script, struct pw_buf *out);
+
+#endif

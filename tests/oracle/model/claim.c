@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claiming: who may be given what, and what is handed out with it. */
+#include "state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *
+or_null(const char *json)
+{
+    return json == NULL ? "null" : json;
+}
+
+static int
+compare_steps(const void *a, const void *b)
+{
+    const struct oracle_step *const *x = a;
+    const struct oracle_step *const *y = b;
+
+    if ((*x)->seq != (*y)->seq)
+        return (*x)->seq < (*y)->seq ? -1 : 1;
+    return strcmp((*x)->name, (*y)->name);
+}
+
+/* What replay needs: a line for each record that counts, each open wait, each failed try and each undo to do. */
+static void
+show_record(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
+{
+    static const char *const states[] = {"", "SUCCESS", "ERROR", "RUNNING", "SKIPPED"};
+    const struct oracle_step **list = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < run->steps_count; i++)
+        if (run->steps[i].state != ORACLE_ERROR || run->steps[i].round == run->round) {
+            const struct oracle_step **place = oracle_push(&list, &count, sizeof(*place));
+
+            *place = &run->steps[i];
+        }
+    if (count > 1)
+        qsort(list, count, sizeof(*list), compare_steps);
+    for (size_t i = 0; i < count; i++)
+        pw_buf_addf(reply, " step %s %d %s %d %s %s\n", list[i]->name, list[i]->kind,
+            states[list[i]->state], list[i]->seq, or_null(list[i]->output),
+            or_null(list[i]->error));
+    free(list);
+    oracle_sort_lists(run);
+    for (size_t i = 0; i < run->waits_count; i++)
+        pw_buf_addf(reply, " wait %s %d %s\n", run->waits[i].name, run->waits[i].kind,
+            run->waits[i].child == NULL ? "-" : run->waits[i].child);
+    for (size_t i = 0; i < run->tries_count; i++)
+        pw_buf_addf(reply, " try \"%s\" %d\n", run->tries[i].name, run->tries[i].n);
+    if (run->rolling_back)
+        pw_buf_addf(reply, " undo %s\n", oracle_undone(o, run, NULL));
+}
+
+static void
+hand_out(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
+{
+    int64_t left = run->timeout_at == ORACLE_NONE ? -1 : (run->timeout_at - o->now) / 1000;
+
+    pw_buf_addf(reply, "%s %d %s %d %d '%s' %s %s %s ", run->id, run->fence, run->workflow->name,
+        run->round, run->attempt, run->tenant, run->rolling_back ? "t" : "f",
+        run->crashes >= ORACLE_SUSPECT_AT ? "t" : "f", run->input);
+    pw_buf_addf(reply, "%s %" PRId64 " %" PRId64 "\n", or_null(run->metadata),
+        run->workflow->step_timeout_us == ORACLE_NONE ? -1 : run->workflow->step_timeout_us / 1000,
+        run->timeout_at != ORACLE_NONE && left < 0 ? 0 : left);
+    show_record(o, run, reply);
+}
+
+/* Waits whose time is over: a sleep ends well, any other wait has timed out. */
+static void
+settle_due(struct oracle *o, struct oracle_run *run)
+{
+    for (size_t i = 0; i < run->waits_count;) {
+        struct oracle_wait wait = run->waits[i];
+        struct oracle_step *step;
+
+        if (wait.due_at > o->now) {
+            i++;
+            continue;
+        }
+        step = oracle_record(o, run, wait.name, wait.kind,
+            wait.kind == ORACLE_SLEEP ? ORACLE_SUCCESS : ORACLE_ERROR, wait.seq);
+        step->started_at = wait.created_at;
+        if (wait.kind != ORACLE_SLEEP)
+            step->error = oracle_error(o, "timeout", "the wait timed out");
+        oracle_drop(run->waits, &run->waits_count, sizeof(wait), i);
+    }
+}
+
+static bool
+may_take(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
+    enum oracle_place place)
+{
+    const struct oracle_workflow *w = run->workflow;
+
+    return run->living && run->place == place && !w->workflow_paused && !w->queue_paused &&
+        (s->queues >> (w - o->workflows) & 1) != 0 && !oracle_locked(o, run);
+}
+
+static bool
+is_chosen(const char *const *chosen, const char *id)
+{
+    for (; *chosen != NULL; chosen++)
+        if (strcmp(*chosen, id) == 0)
+            return true;
+    return false;
+}
+
+static bool
+comes_before(const struct oracle_run *a, const struct oracle_run *b)
+{
+    return a->priority != b->priority ? a->priority < b->priority : a->due_at < b->due_at;
+}
+
+/* Everything that was taken could be, and nothing of the same queue that comes before it was left. */
+static const char *
+choice_problem(struct oracle *o, const struct oracle_session *s, const char *const *chosen,
+    enum oracle_place place, int wanted)
+{
+    int count = 0;
+
+    for (const char *const *id = chosen; *id != NULL; id++, count++) {
+        const struct oracle_run *run = oracle_find_run(o, *id);
+
+        if (run == NULL || !may_take(o, s, run, place))
+            return oracle_keepf(o, "not allowed: %s could not be claimed", *id);
+        for (const struct oracle_run *other = o->runs; other != NULL; other = other->next)
+            if (other->workflow == run->workflow && may_take(o, s, other, place) &&
+                comes_before(other, run) && !is_chosen(chosen, other->id))
+                return oracle_keepf(o, "not allowed: %s comes before %s", other->id, *id);
+    }
+    if (count != wanted)
+        return oracle_keepf(o, "not allowed: %d tasks were claimed, not %d", count, wanted);
+    return NULL;
+}
+
+/* What a claim finds out about its session: a lease that ran out but was not swept lives again. */
+static void
+look_after_session(struct oracle *o, struct oracle_session *s)
+{
+    if (s->queues_seen == o->queues_version && s->lease_until >= o->now)
+        return;
+    s->queues = oracle_queues_of(o, s);
+    s->queues_seen = o->queues_version;
+    if (s->lease_until < o->now + s->lease_us)
+        s->lease_until = o->now + s->lease_us;
+}
+
+/* The reply to this request was lost: the same tasks again. */
+static bool
+repeat(struct oracle *o, const struct oracle_claim_spec *spec, struct pw_buf *reply)
+{
+    bool found = false;
+
+    for (struct oracle_run *run = o->runs; spec->request != 0 && run != NULL; run = run->next)
+        if (run->living && run->place == ORACLE_HELD && run->session == spec->session &&
+            run->request == spec->request) {
+            hand_out(o, run, reply);
+            found = true;
+        }
+    return found;
+}
+
+static void
+take(struct oracle *o, const struct oracle_claim_spec *spec, struct oracle_run *run)
+{
+    settle_due(o, run);
+    run->place = ORACLE_HELD;
+    run->session = spec->session;
+    run->request = spec->request;
+    run->fence++;
+    run->started = spec->start;
+    run->claimed_at = o->now;
+    if (spec->start) {
+        run->attempt++;
+        if (run->started_at == ORACLE_NONE)
+            run->started_at = o->now;
+    }
+    run->reason = NULL;
+    run->woken = false;
+    run->touched = true;
+}
+
+const char *
+oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const char *const *chosen,
+    struct pw_buf *reply)
+{
+    const char *problem = oracle_session_problem(oracle, spec->session);
+    int ready = 0, suspects = 0, holds = 0;
+    struct oracle_session *s;
+
+    if (problem != NULL)
+        return problem;
+    s = oracle_find_session(oracle, spec->session);
+    look_after_session(oracle, s);
+    oracle_tick(oracle);
+    if (repeat(oracle, spec, reply))
+        return "repeated";
+    if (s->draining)
+        return chosen[0] == NULL ? "draining" : "not allowed: the session is draining";
+    for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
+        ready += may_take(oracle, s, run, ORACLE_READY);
+        suspects += may_take(oracle, s, run, ORACLE_SUSPECT);
+        holds += run->living && run->place == ORACLE_HELD && run->session == s->id;
+    }
+    if (spec->quiet && ready == 0 && holds == 0 && suspects > 0 && spec->most > 0)
+        problem = choice_problem(oracle, s, chosen, ORACLE_SUSPECT, 1);
+    else
+        problem = choice_problem(
+            oracle, s, chosen, ORACLE_READY, ready < spec->most ? ready : spec->most);
+    if (problem != NULL)
+        return problem;
+    if (chosen[0] == NULL)
+        return "nothing";
+    s->idle = false;
+    problem = oracle_find_run(oracle, chosen[0])->place == ORACLE_SUSPECT ? "suspect" : "some";
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        if (is_chosen(chosen, run->id)) {
+            take(oracle, spec, run);
+            hand_out(oracle, run, reply);
+        }
+    return problem;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commit: what one item after another comes to. Steps are here, waits in wait.c, what lets go of a claim in close.c. */
+#include "state.h"
+
+#include <string.h>
+
+static bool
+one_of(const char *word, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (word != NULL && strcmp(word, *words) == 0)
+            return true;
+    return false;
+}
+
+static const char *const step_kinds[] = {"step", "begin", "step_error", "retry", "took", NULL};
+static const char *const wait_kinds[] = {
+    "", "step", "sleep", "event", "signal", "child", "approval", NULL};
+static const char *const closing_kinds[] = {
+    "complete", "fail", "suspend", "release", "drift", NULL};
+static const char *const other_kinds[] = {"start", "note", NULL};
+static const char *const late_kinds[] = {"step", "complete", "fail", "step_error", NULL};
+
+static const char *
+value_of(struct oracle *o, const struct oracle_step *step)
+{
+    static const char *const states[] = {"", "SUCCESS", "ERROR", "RUNNING", "SKIPPED"};
+
+    return oracle_keepf(o, "{\"error\": %s, \"state\": \"%s\", \"output\": %s}",
+        step->error == NULL ? "null" : step->error, states[step->state],
+        step->output == NULL ? "null" : step->output);
+}
+
+/* What this name came to in any round, or NULL: for a claim that is over and asks again. */
+static const char *
+recorded(struct oracle *o, struct oracle_run *run, const char *name)
+{
+    const struct oracle_step *found = NULL;
+    const struct oracle_wait *wait;
+
+    if (name == NULL)
+        return NULL;
+    for (size_t i = 0; i < run->steps_count; i++)
+        if (strcmp(run->steps[i].name, name) == 0 &&
+            (found == NULL || run->steps[i].round > found->round))
+            found = &run->steps[i];
+    if (found != NULL)
+        return value_of(o, found);
+    wait = oracle_find_wait(run, name);
+    if (wait == NULL)
+        return NULL;
+    return wait->child == NULL
+        ? oracle_keep(o, "{\"child\": null, \"state\": \"PAUSED\"}")
+        : oracle_keepf(o, "{\"child\": \"%s\", \"state\": \"PAUSED\"}", wait->child);
+}
+
+static bool
+word_is_good(const char *word, size_t length)
+{
+    return length >= 1 && length <= 100 &&
+        strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_.-") >= length;
+}
+
+/* BRANCH/NAME#n */
+static bool
+name_is_good(const char *name)
+{
+    const char *hash, *slash;
+    size_t digits;
+
+    if (name == NULL || strlen(name) > 240)
+        return false;
+    name += strncmp(name, "rollback:", 9) == 0 ? 9 : 0;
+    while ((slash = strchr(name, '/')) != NULL) {
+        if (!word_is_good(name, (size_t)(slash - name)))
+            return false;
+        name = slash + 1;
+    }
+    hash = strchr(name, '#');
+    if (hash == NULL || !word_is_good(name, (size_t)(hash - name)))
+        return false;
+    digits = strspn(hash + 1, "0123456789");
+    return digits >= 1 && digits <= 9 && hash[1 + digits] == '\0';
+}
+
+static bool
+item_is_good(const struct oracle_run *run, const struct oracle_item *item)
+{
+    bool named = one_of(item->kind, step_kinds) || one_of(item->kind, wait_kinds);
+
+    if (!named && !one_of(item->kind, closing_kinds) && !one_of(item->kind, other_kinds))
+        return false;
+    if (named &&
+        (!name_is_good(item->name) ||
+            (strncmp(item->name, "rollback:", 9) == 0) != run->rolling_back))
+        return false;
+    if (strcmp(item->kind, "begin") == 0 && item->option.undo == NULL)
+        return false;
+    if (strcmp(item->kind, "sleep") == 0 && item->option.ms == ORACLE_NONE)
+        return false;
+    return item->payload == NULL || strlen(item->payload) <= ORACLE_PAYLOAD_MAX;
+}
+
+static void
+note_late(struct oracle *o, struct oracle_run *run, const struct oracle_item *item)
+{
+    if (one_of(item->kind, late_kinds))
+        oracle_audit(o, run, "late_result", NULL);
+}
+
+/* The run does not live. */
+static const char *
+answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
+    const struct oracle_item *item, const char **value)
+{
+    const struct oracle_round *last = run == NULL ? NULL : oracle_last_round(run);
+    static const char *const recording[] = {"step", "begin", "step_error", "took", NULL};
+
+    if (last == NULL)
+        return "refused";
+    /* The claim that ended it asks again; a cancelled run answers as it did the first time. */
+    if (last->session == session && last->fence == item->fence &&
+        (last->status != 3 || last->rolled_back)) {
+        *value = recorded(o, run, item->name);
+        if (strcmp(item->kind, "complete") == 0 && last->status == 2 && !last->rolled_back)
+            return "refused";
+        if (*value != NULL || !one_of(item->kind, recording))
+            return "already";
+    }
+    if (last->status == 3)
+        return "cancelled";
+    note_late(o, run, item);
+    return "lease_lost";
+}
+
+/* Writes the end of a step: a new record, or the one that its start wrote. */
+static void
+put_step(struct oracle *o, struct oracle_run *run, struct oracle_step *old,
+    const struct oracle_item *item, enum oracle_state state, int failures)
+{
+    const struct oracle_try *failed = oracle_find_try(run, item->name);
+    int attempt = failures > 0 ? failures : 1 + (failed == NULL ? 0 : failed->n);
+
+    if (old == NULL) {
+        old = oracle_record(o, run, item->name, ORACLE_STEP, state, item->seq);
+        old->started_at = o->now - (int64_t)item->millis * 1000;
+    }
+    old->round = run->round;
+    old->fence = run->fence;
+    old->state = state;
+    old->ended_at = o->now;
+    old->attempt = attempt;
+    old->output = state == ORACLE_SUCCESS ? oracle_keep(o, item->payload) : NULL;
+    old->error =
+        state != ORACLE_ERROR ? NULL : oracle_keep(o, item->payload == NULL ? "{}" : item->payload);
+    run->touched = true;
+    oracle_progress(run, item->name);
+}
+
+static const char *
+fail_try(struct oracle *o, struct oracle_run *run, struct oracle_step *old,
+    const struct oracle_item *item, const char **value)
+{
+    const char *answer = "ok";
+    int failures;
+    int64_t due_at;
+
+    if (oracle_count_failure(o, run, item, item->name, &answer, &failures, &due_at)) {
+        put_step(o, run, old, item, ORACLE_ERROR, failures);
+        *value = oracle_keepf(o, "{\"final\": true, \"failures\": %d}", failures);
+    } else {
+        *value = oracle_keepf(o, "{\"final\": false, \"failures\": %d}", failures);
+    }
+    return answer;
+}
+
+static const char *
+item_step(
+    struct oracle *o, struct oracle_run *run, const struct oracle_item *item, const char **value)
+{
+    struct oracle_step *old = oracle_find_step(run, item->name);
+    const struct oracle_wait *open = oracle_find_wait(run, item->name);
+
+    if (old == NULL ? open != NULL : old->kind != ORACLE_STEP) {
+        oracle_pause_for_drift(o, run);
+        return "refused";
+    }
+    if (old != NULL && old->state != ORACLE_RUNNING) {
+        *value = value_of(o, old);
+        return "already";
+    }
+    if (strcmp(item->kind, "took") == 0)
+        return "refused";
+    if (strcmp(item->kind, "begin") == 0) {
+        struct oracle_step *step;
+
+        if (old != NULL)
+            return "already";
+        step = oracle_record(o, run, item->name, ORACLE_STEP, ORACLE_RUNNING, item->seq);
+        step->undo = oracle_keep(o, item->option.undo);
+        run->crashes = 0;
+        return "ok";
+    }
+    if (item->not_json)
+        return "refused";
+    if (strcmp(item->kind, "retry") == 0)
+        return fail_try(o, run, old, item, value);
+    put_step(o, run, old, item, strcmp(item->kind, "step") == 0 ? ORACLE_SUCCESS : ORACLE_ERROR, 0);
+    return "ok";
+}
+
+/* The claim whose fence this is has let go of the run, and nobody has claimed it since. */
+static bool
+let_go_before(
+    struct oracle *o, struct oracle_run *run, const struct oracle_item *item, const char **value)
+{
+    static const char *const kinds[] = {"suspend", "release", "fail", "start", "note", NULL};
+
+    if (run->session != 0)
+        return false;
+    if (run->fence == item->fence) {
+        *value = recorded(o, run, item->name);
+        return one_of(item->kind, kinds) || *value != NULL ||
+            (strcmp(item->kind, "retry") == 0 && oracle_find_try(run, item->name) != NULL);
+    }
+    /* Its own failure has started the rollback, and that raised the fence. */
+    return run->rolling_back && run->fence == item->fence + 1 &&
+        one_of(item->kind, closing_kinds) && run->ending_fence == item->fence;
+}
+
+static const char *
+commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, const char **value)
+{
+    struct oracle_run *run = oracle_find_run(o, item->run);
+    const char *answer = "ok";
+    enum oracle_kind kind = ORACLE_STEP;
+
+    if (session >> 32 != o->epoch)
+        return "lease_lost";
+    if (run == NULL || !run->living)
+        return answer_ended(o, session, run, item, value);
+    if (oracle_locked(o, run))
+        return "busy";
+    if (let_go_before(o, run, item, value))
+        return "already";
+    if (run->session != session || run->fence != item->fence) {
+        note_late(o, run, item);
+        return "lease_lost";
+    }
+    if (run->ending && !run->rolling_back) {
+        if (one_of(item->kind, closing_kinds) &&
+            strcmp(oracle_end_or_roll_back(o, run, 3,
+                       oracle_error(
+                           o, "cancelled", run->ending_why == NULL ? "cancelled" : run->ending_why),
+                       run->ending_rollback, true),
+                "busy") == 0)
+            return "busy";
+        return "cancelled";
+    }
+    if (!item_is_good(run, item))
+        return "refused";
+    if (one_of(item->kind, step_kinds))
+        return item_step(o, run, item, value);
+    while (wait_kinds[kind] != NULL && strcmp(wait_kinds[kind], item->kind) != 0)
+        kind++;
+    if (wait_kinds[kind] != NULL)
+        oracle_item_wait(o, run, item, kind, &answer, value);
+    else
+        oracle_item_close(o, run, item, &answer, value);
+    return answer;
+}
+
+/* Whether an earlier item of the same claim was not taken; then this one is not looked at. */
+static const char *
+stopped(const struct oracle_item *items, const char *const *answers, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(items[i].run, items[at].run) != 0 || items[i].fence != items[at].fence)
+            continue;
+        if (strcmp(answers[i], "lease_lost") == 0)
+            return "lease_lost";
+        if (strcmp(answers[i], "busy") == 0 ||
+            (strcmp(answers[i], "refused") == 0 && !oracle_same(items[i].kind, "note")))
+            return "busy";
+    }
+    return NULL;
+}
+
+const char *
+oracle_commit(struct oracle *oracle, int64_t session, const struct oracle_item *items, size_t count,
+    struct pw_buf *reply)
+{
+    const char *answers[16] = {"ok"};
+
+    for (size_t i = 0; i < count && i < 16; i++) {
+        const char *value = NULL;
+
+        answers[i] = stopped(items, answers, i);
+        if (answers[i] == NULL)
+            answers[i] = commit_one(oracle, session, &items[i], &value);
+        pw_buf_addf(reply, "%zu %s %s\n", i + 1, answers[i], value == NULL ? "-" : value);
+    }
+    return answers[0];
+}
+
+const char *
+oracle_record_step(struct oracle *oracle, int64_t session, const struct oracle_item *item)
+{
+    struct oracle_run *run = oracle_find_run(oracle, item->run);
+    struct oracle_item step = *item;
+    struct oracle_step *old;
+
+    if (run == NULL || !run->living || run->session != session || run->fence != item->fence)
+        return "PW005";
+    if (session >> 32 != oracle->epoch)
+        return "PW012";
+    if (run->ending && !run->rolling_back)
+        return "PW006";
+    step.kind = "step";
+    if (!item_is_good(run, &step))
+        return "PW003";
+    old = oracle_find_step(run, item->name);
+    if ((old != NULL && old->kind != ORACLE_STEP) ||
+        (old == NULL && oracle_find_wait(run, item->name) != NULL))
+        return "PW007";
+    if (old != NULL && old->state != ORACLE_RUNNING)
+        return "already";
+    put_step(oracle, run, old, &step, ORACLE_SUCCESS, 0);
+    return "ok";
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an operator does to one run: cancel, kill, pause, resume, retry, rollback, fork, purge. */
+#include "state.h"
+
+#include "base/uuid.h"
+
+#include <string.h>
+
+/* The answer for a run that does not live, or is locked; NULL if it can be worked on. */
+static const char *
+not_grabbed(struct oracle *o, const char *id, struct oracle_run **run)
+{
+    static const char *const states[] = {"", "SUCCESS", "ERROR", "CANCELLED"};
+
+    *run = oracle_find_run(o, id);
+    if (*run == NULL)
+        return "not_found";
+    if (!(*run)->living)
+        return states[oracle_last_round(*run)->status];
+    return oracle_locked(o, *run) ? "busy" : NULL;
+}
+
+const char *
+oracle_cancel_run(
+    struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback)
+{
+    if (run->ending)
+        return "already";
+    if (run->place == ORACLE_HELD) {
+        run->ending = true;
+        run->ending_status = 3;
+        run->ending_fence = -1;
+        run->ending_rollback = rollback;
+        run->ending_by = oracle_keep(o, by);
+        run->ending_why = oracle_keep(o, why);
+        run->ending_error = NULL;
+        run->grace_at = o->now + ORACLE_GRACE_US;
+    } else if (strcmp(oracle_end_or_roll_back(o, run, 3,
+                          oracle_error(o, "cancelled", why == NULL ? "cancelled" : why), rollback,
+                          true),
+                   "busy") == 0) {
+        return "busy";
+    }
+    oracle_audit(o, run, "cancel", by);
+    return "ok";
+}
+
+const char *
+oracle_cancel(
+    struct oracle *oracle, const char *run, const char *why, bool rollback, const char *by)
+{
+    struct oracle_run *found;
+    const char *answer = not_grabbed(oracle, run, &found);
+
+    if (answer != NULL)
+        return strcmp(answer, "CANCELLED") == 0 ? "already" : answer;
+    return oracle_cancel_run(oracle, found, by, why, rollback);
+}
+
+const char *
+oracle_kill(struct oracle *oracle, const char *run, const char *why, const char *by)
+{
+    struct oracle_run *found;
+    const char *answer = not_grabbed(oracle, run, &found);
+
+    if (answer != NULL)
+        return strcmp(answer, "CANCELLED") == 0 ? "already" : answer;
+    answer = oracle_end_run(oracle, found, 3, NULL,
+        oracle_error(oracle, "killed", why == NULL ? "killed" : why), found->fence + 1);
+    if (strcmp(answer, "ok") == 0)
+        oracle_audit(oracle, found, "kill", by);
+    return answer;
+}
+
+const char *
+oracle_pause(struct oracle *oracle, const char *run, const char *why, const char *by)
+{
+    struct oracle_run *found;
+    const char *answer = not_grabbed(oracle, run, &found);
+
+    if (answer != NULL)
+        return answer;
+    if (found->paused)
+        return "already";
+    found->paused = true;
+    found->paused_by = oracle_keep(oracle, by);
+    found->paused_why = oracle_keep(oracle, why);
+    found->paused_due = found->place == ORACLE_WAITING ? found->due_at : ORACLE_NONE;
+    found->paused_reason = found->reason;
+    if (found->place != ORACLE_HELD) {
+        /* It was ready: then it is ready again after resume, whatever else it waits for. */
+        found->woken = found->woken || found->place != ORACLE_WAITING;
+        found->place = ORACLE_WAITING;
+        found->due_at = ORACLE_NEVER;
+        found->reason = "operator";
+    }
+    oracle_audit(oracle, found, "pause", by);
+    return "ok";
+}
+
+/* When the first of its waits and tries is due; without any, when it was due before the pause. */
+static int64_t
+due_of(const struct oracle_run *run)
+{
+    int64_t due = ORACLE_NEVER;
+
+    for (size_t i = 0; i < run->waits_count; i++)
+        due = run->waits[i].due_at < due ? run->waits[i].due_at : due;
+    for (size_t i = 0; i < run->tries_count; i++)
+        due = run->tries[i].due_at < due ? run->tries[i].due_at : due;
+    return run->waits_count + run->tries_count > 0 ? due : run->paused_due;
+}
+
+const char *
+oracle_resume(struct oracle *oracle, const char *run, const char *by)
+{
+    struct oracle_run *found;
+    const char *answer = not_grabbed(oracle, run, &found);
+    int64_t due;
+
+    if (answer != NULL)
+        return answer;
+    if (!found->paused)
+        return "already";
+    due = found->woken ? oracle->now : due_of(found);
+    due = due == ORACLE_NONE || due < oracle->now ? oracle->now : due;
+    found->paused = false;
+    if (found->place == ORACLE_HELD) {
+        found->reason = NULL;
+    } else {
+        found->woken = false;
+        found->place = due > oracle->now ? ORACLE_WAITING : oracle_ready_place(found->crashes);
+        found->reason = due <= oracle->now ? NULL
+            : found->paused_reason == NULL ? "sleep"
+                                           : found->paused_reason;
+        found->due_at = due;
+    }
+    oracle_audit(oracle, found, "resume", by);
+    return "ok";
+}
+
+/* Its key may have been freed and taken by a run that lives: then there would be two. */
+static bool
+key_is_taken(struct oracle *o, const struct oracle_run *run)
+{
+    for (size_t i = 0; run->key != NULL && i < o->keys_count; i++) {
+        const struct oracle_key *k = &o->keys[i];
+        const struct oracle_run *other;
+
+        if (k->workflow != run->workflow || strcmp(k->tenant, run->tenant) != 0 ||
+            strcmp(k->key, run->key) != 0 || strcmp(k->run, run->id) == 0)
+            continue;
+        other = oracle_find_run(o, k->run);
+        return other != NULL && other->living;
+    }
+    return false;
+}
+
+static bool
+has_undone_something(const struct oracle_run *run)
+{
+    for (size_t i = 0; i < run->steps_count; i++)
+        if (strncmp(run->steps[i].name, "rollback:", 9) == 0 &&
+            run->steps[i].state == ORACLE_SUCCESS)
+            return true;
+    return false;
+}
+
+/* Makes an ended run a living one again. With rollback the new round only rolls back. */
+static const char *
+open_round(struct oracle *o, struct oracle_run *run, const char *by, bool rollback)
+{
+    const struct oracle_round *last;
+
+    if (run->living)
+        return "already";
+    last = oracle_last_round(run);
+    if (last->status == ORACLE_SUCCESS || (!rollback && has_undone_something(run)) ||
+        key_is_taken(o, run))
+        return "refused";
+    run->living = true;
+    run->place = ORACLE_READY;
+    run->round = last->round + 1;
+    run->fence = last->fence + 1;
+    run->crashes = 0;
+    run->started = run->woken = run->paused = false;
+    run->rolling_back = run->ending = rollback;
+    run->ending_fence = -1;
+    run->ending_rollback = false;
+    run->ending_by = run->ending_why = NULL;
+    run->reason = NULL;
+    run->session = 0;
+    run->request = 0;
+    run->due_at = o->now;
+    run->claimed_at = ORACLE_NONE;
+    run->parent_step = NULL;
+    run->tries_count = 0;
+    if (!rollback && run->workflow->run_timeout_us != ORACLE_NONE)
+        run->timeout_at = o->now + run->workflow->run_timeout_us;
+    oracle_audit(o, run, rollback ? "rollback_retry" : "retry", by);
+    return "ok";
+}
+
+const char *
+oracle_retry(struct oracle *oracle, const char *run, const char *by)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run);
+
+    return found == NULL ? "not_found" : open_round(oracle, found, by, false);
+}
+
+static bool
+rollback_is_stuck(const struct oracle_run *run)
+{
+    const struct oracle_round *last = oracle_last_round(run);
+
+    return last != NULL && last->error != NULL &&
+        strncmp(last->error, "{\"code\": \"rollback_failed\"", 26) == 0;
+}
+
+const char *
+oracle_rollback_retry(struct oracle *oracle, const char *run, const char *by)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run);
+
+    if (found == NULL)
+        return "not_found";
+    if (!found->living && !rollback_is_stuck(found))
+        return "refused";
+    return open_round(oracle, found, by, true);
+}
+
+const char *
+oracle_rollback_skip(
+    struct oracle *oracle, const char *run, const char *step, const char *why, const char *by)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run);
+    const char *answer, *name = oracle_keepf(oracle, "rollback:%s", step);
+    struct oracle_step *old, *skipped;
+    bool known = false;
+
+    if (found == NULL)
+        return "not_found";
+    for (size_t i = 0; i < found->steps_count; i++)
+        known = known || (found->steps[i].undo != NULL && strcmp(found->steps[i].name, step) == 0);
+    if (!known || !rollback_is_stuck(found))
+        return "refused";
+    answer = open_round(oracle, found, by, true);
+    if (strcmp(answer, "ok") != 0)
+        return answer;
+    old = oracle_find_step(found, name);
+    if (old == NULL) {
+        skipped = oracle_record(oracle, found, name, ORACLE_STEP, ORACLE_SKIPPED, 0);
+        skipped->error = why == NULL ? oracle_keep(oracle, "{\"why\": null}")
+                                     : oracle_keepf(oracle, "{\"why\": \"%s\"}", why);
+    }
+    oracle_audit(oracle, found, "rollback_skip", by);
+    return "ok";
+}
+
+/* The order of the first step or wait of that name, with or without its number; 0: there is none. */
+static int
+seq_of(const struct oracle_run *run, const char *from)
+{
+    size_t length = strlen(from);
+    int seq = 0;
+
+    for (size_t i = 0; i < run->steps_count + (run->living ? run->waits_count : 0); i++) {
+        bool is_step = i < run->steps_count;
+        const char *name = is_step ? run->steps[i].name : run->waits[i - run->steps_count].name;
+        int other = is_step ? run->steps[i].seq : run->waits[i - run->steps_count].seq;
+
+        if (strncmp(name, from, length) == 0 && (name[length] == '\0' || name[length] == '#') &&
+            (seq == 0 || other < seq))
+            seq = other;
+    }
+    return seq;
+}
+
+static int
+copy_steps(struct oracle *o, const struct oracle_run *from, struct oracle_run *to, int below)
+{
+    int copied = 0;
+
+    for (size_t i = 0; i < from->steps_count; i++) {
+        const struct oracle_step *step = &from->steps[i];
+        struct oracle_step *copy;
+
+        if (step->state != ORACLE_SUCCESS || strncmp(step->name, "rollback:", 9) == 0 ||
+            step->seq >= below)
+            continue;
+        copy = oracle_record(o, to, step->name, step->kind, ORACLE_SUCCESS, step->seq);
+        copy->attempt = step->attempt;
+        copy->fence = 0;
+        copy->started_at = step->started_at;
+        copy->ended_at = step->ended_at;
+        copy->output = step->output;
+        copy->undo = step->undo;
+        copy->source = from->id;
+        copied++;
+    }
+    return copied;
+}
+
+const char *
+oracle_fork(struct oracle *oracle, const char *run, const char *from_step, const char *made,
+    struct pw_buf *reply)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run), *fork;
+    struct pw_uuid source, id;
+    int below = 0;
+
+    if (found == NULL)
+        return "not_found";
+    if (found->living && (found->place != ORACLE_WAITING || found->due_at <= oracle->now))
+        return "refused";
+    if (from_step != NULL && (below = seq_of(found, from_step)) == 0)
+        return "no_such_step";
+    if (made == NULL || !pw_uuid_parse(made, &id) || !pw_uuid_parse(run, &source) ||
+        pw_uuid_slot(&id) != pw_uuid_slot(&source) || oracle_find_run(oracle, made) != NULL)
+        return "not allowed: the id of the fork";
+    fork = oracle_add_run(oracle,
+        &(struct oracle_new_run){
+            .workflow = found->workflow,
+            .id = made,
+            .tenant = found->tenant,
+            .priority = found->priority,
+            .input = found->input,
+            .metadata = found->metadata,
+            .delay_us = ORACLE_NONE,
+        });
+    pw_buf_addf(reply, "%s %d", made, copy_steps(oracle, found, fork, below));
+    oracle_audit(oracle, fork, "forked_from", "op");
+    oracle_audit(oracle, found, "forked_to", "op");
+    return "ok";
+}
+
+const char *
+oracle_purge(struct oracle *oracle, const char *run)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run);
+
+    if (found == NULL)
+        return "not_found";
+    if (found->living)
+        return "refused";
+    for (size_t i = 0; i < oracle->keys_count; i++)
+        if (strcmp(oracle->keys[i].run, run) == 0) {
+            oracle_drop(oracle->keys, &oracle->keys_count, sizeof(*oracle->keys), i);
+            break;
+        }
+    found->gone = true;
+    return "ok";
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The oracle: what the engine's verbs do, in plain C, slowly and in one thread. It is read beside the contract, not beside
+ * the SQL: no index, no batch, no flag that only saves time. It knows no database. What the engine is free to choose (ids,
+ * chance in a delay, which of equals) is handed in and checked for being allowed; a choice that is not allowed shows as
+ * the answer "not allowed: ...".
+ *
+ * Times are microseconds since 1970, durations microseconds. Ids are UUIDs as text. JSON is text in the form that jsonb
+ * prints. Texts that are handed in are copied; what is handed out lives as long as the oracle. Flows and tenants' rights
+ * are not part of it. Memory that runs out ends the process: this is for tests.
+ */
+#ifndef PAWL_ORACLE_H
+#define PAWL_ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oracle;
+struct pw_buf;
+
+#define ORACLE_NEVER INT64_MAX /* the time "infinity" */
+#define ORACLE_NONE INT64_MIN  /* no time, no duration */
+
+/* At now_us, with no workflow, no run and no session. Freed with oracle_free(). */
+struct oracle *oracle_new(int64_t now_us);
+void oracle_free(struct oracle *oracle);
+
+/*
+ * Where the engine is known not to do what the contract says; the oracle does as the engine does once it is told to. A line
+ * goes when the engine is mended.
+ */
+enum oracle_difference {
+    /* The limit of a step that lasts counts from the last renewal of the lease, which a claim can be, too, and not from
+     * the heartbeat that told of the step. */
+    ORACLE_STEP_LIMIT_FROM_LEASE = 1,
+    ORACLE_ALL_DIFFERENCES = 1,
+};
+
+/* differences: a sum of the above. At first none is tolerated. */
+void oracle_tolerate(struct oracle *oracle, unsigned differences);
+
+/* Moves the clock, forwards only; housekeeping is then due at the next claim or heartbeat. */
+void oracle_advance(struct oracle *oracle, int64_t by_us);
+int64_t oracle_now(const struct oracle *oracle);
+
+/* Another transaction holds this run from now on; NULL: none does. */
+void oracle_hold_lock(struct oracle *oracle, const char *run);
+
+/* --- definitions --- */
+
+struct oracle_policy {
+    int max_attempts;
+    int64_t base_us;
+    double factor;
+    int64_t cap_us;
+    double jitter;
+};
+
+struct oracle_workflow_spec {
+    const char *name;
+    const char *runtime;
+    int priority;
+    struct oracle_policy policy;
+    int64_t run_timeout_us;
+    int64_t step_timeout_us;
+    bool strict_order;
+};
+
+/* Every verb answers with a word: that of the engine, or the SQLSTATE it raises. */
+const char *oracle_create_workflow(struct oracle *oracle, const struct oracle_workflow_spec *spec);
+
+/* Changes all options but the name; unknown_option stands for one that there is not. */
+const char *oracle_alter_workflow(
+    struct oracle *oracle, const struct oracle_workflow_spec *spec, bool unknown_option);
+
+/* subject: "workflow" or "queue". */
+const char *oracle_set_pause(
+    struct oracle *oracle, const char *subject, const char *name, bool paused);
+
+/* --- runs --- */
+
+struct oracle_trigger_spec {
+    const char *workflow;
+    const char *input;
+    const char *key;
+    const char *tenant;
+    int priority; /* -1: the workflow's */
+    int64_t delay_us;
+    const char *metadata;
+    const char *id;
+    int64_t key_ttl_us;
+    bool key_while_active;
+};
+
+/* made is the id that the engine made, if it made one. The answer is "RUN CREATED HANDLED" in reply. */
+const char *oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec,
+    const char *made, struct pw_buf *reply);
+
+/* --- workers --- */
+
+/* handles: names and prefix patterns, as many as there are before NULL. */
+struct oracle_register_spec {
+    const char *name;
+    const char *const *handles;
+    const char *runtime;
+    int64_t lease_us;
+    int protocol;
+};
+
+const char *oracle_register(struct oracle *oracle, const struct oracle_register_spec *spec,
+    int64_t made, struct pw_buf *reply);
+
+/* A step that lasts, as a heartbeat tells it; run NULL: none. */
+struct oracle_running {
+    const char *run;
+    int64_t started_ms;
+    int64_t timeout_ms;
+    bool malformed;
+};
+
+const char *oracle_heartbeat(struct oracle *oracle, int64_t session,
+    const struct oracle_running *running, struct pw_buf *reply);
+const char *oracle_idle(struct oracle *oracle, int64_t session, bool idle);
+const char *oracle_leave(struct oracle *oracle, int64_t session, struct pw_buf *reply);
+const char *oracle_drain_worker(struct oracle *oracle, int64_t session);
+const char *oracle_held(struct oracle *oracle, int64_t session, struct pw_buf *reply);
+const char *oracle_raise_epoch(struct oracle *oracle, struct pw_buf *reply);
+const char *oracle_housekeep(struct oracle *oracle);
+
+struct oracle_claim_spec {
+    int64_t session;
+    int most;
+    int request; /* 0: none */
+    bool start;
+    bool quiet;
+};
+
+/* chosen: the ids that the engine took, NULL at the end; the reply has a line for each, in the order of the ids. */
+const char *oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec,
+    const char *const *chosen, struct pw_buf *reply);
+
+/* --- progress --- */
+
+/* What the option object of an item says; each item uses a few of these. */
+struct oracle_option {
+    const char *undo;                   /* begin: the undo object */
+    int64_t ms;                         /* sleep; ORACLE_NONE: missing */
+    int64_t timeout_ms;                 /* event, signal, approval */
+    const char *topic;                  /* event */
+    const char *key;                    /* event */
+    const char *match;                  /* event */
+    const char *signal;                 /* signal, approval */
+    const char *form;                   /* approval */
+    const char *workflow;               /* child */
+    bool detached;                      /* child */
+    int64_t delay_ms;                   /* child */
+    int priority;                       /* child; -1: the workflow's */
+    bool final;                         /* fail */
+    bool permanent;                     /* fail, retry */
+    int failure;                        /* fail, retry: the caller's count; 0: none */
+    int64_t retry_after_ms;             /* fail, retry */
+    const struct oracle_policy *policy; /* fail, retry */
+    const char *unused;                 /* complete: a list of names */
+    const char *note;                   /* note: its kind */
+};
+
+struct oracle_item {
+    const char *run;
+    int fence;
+    const char *kind;
+    const char *name;
+    const char *payload;
+    bool not_json;
+    int seq; /* 0: none */
+    int millis;
+    struct oracle_option option;
+    /* What the engine chose: when the next try is due, why a suspended run waits, the event taken, the child's id. */
+    int64_t chosen_due_us;
+    const char *chosen_reason;
+    const char *chosen_event;
+    const char *chosen_child;
+};
+
+/* A line of the reply for each item: number, answer, value. */
+const char *oracle_commit(struct oracle *oracle, int64_t session, const struct oracle_item *items,
+    size_t count, struct pw_buf *reply);
+
+/* The transactional step: run, name, payload and seq of the item count. */
+const char *oracle_record_step(
+    struct oracle *oracle, int64_t session, const struct oracle_item *item);
+
+/* --- telling runs --- */
+
+struct oracle_event_spec {
+    const char *topic;
+    const char *payload;
+    const char *key;
+    const char *tenant;
+    const char *id;
+};
+
+const char *oracle_emit(struct oracle *oracle, const struct oracle_event_spec *spec,
+    const char *made, struct pw_buf *reply);
+const char *oracle_signal(
+    struct oracle *oracle, const char *run, const char *name, const char *payload);
+const char *oracle_decide(struct oracle *oracle, const char *run, const char *name, bool approved,
+    const char *by, const char *why, const char *payload);
+
+/* --- operating --- */
+
+const char *oracle_cancel(
+    struct oracle *oracle, const char *run, const char *why, bool rollback, const char *by);
+const char *oracle_kill(struct oracle *oracle, const char *run, const char *why, const char *by);
+const char *oracle_pause(struct oracle *oracle, const char *run, const char *why, const char *by);
+const char *oracle_resume(struct oracle *oracle, const char *run, const char *by);
+const char *oracle_retry(struct oracle *oracle, const char *run, const char *by);
+const char *oracle_rollback_retry(struct oracle *oracle, const char *run, const char *by);
+const char *oracle_rollback_skip(
+    struct oracle *oracle, const char *run, const char *step, const char *why, const char *by);
+const char *oracle_fork(struct oracle *oracle, const char *run, const char *from_step,
+    const char *made, struct pw_buf *reply);
+const char *oracle_purge(struct oracle *oracle, const char *run);
+
+/* --- looking --- */
+
+/* What a chooser of calls must know about a run. */
+struct oracle_view {
+    bool found;
+    bool living;
+    int place; /* 0 ready, 1 waiting, 2 held, 3 suspect */
+    int fence;
+    int64_t session; /* 0: nobody */
+    bool rolling_back;
+    bool ending;
+    bool paused;
+    int status;         /* of the last round that ended: 1 SUCCESS, 2 ERROR, 3 CANCELLED; 0: none */
+    const char *undone; /* a step that is not undone yet, or NULL */
+    const char *waits_for; /* the topic of an open wait, or NULL */
+    int waits_kind;
+    int next_seq;
+    bool has_timeout;
+    bool started;
+};
+
+void oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view);
+bool oracle_session_lives(struct oracle *oracle, int64_t session);
+size_t oracle_count_living(const struct oracle *oracle);
+
+/* Runs that changed since this was asked last. Calls back for each, in the order of their ids. */
+void oracle_each_touched(
+    struct oracle *oracle, void (*tell)(const char *run, void *userdata), void *userdata);
+
+/* Everything known of one run, or of everything else, as text: a line for each row. */
+void oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out);
+void oracle_show_rest(struct oracle *oracle, struct pw_buf *out);
+
+/* Calls back for every run there is, in the order of their ids. */
+void oracle_each_run(
+    struct oracle *oracle, void (*tell)(const char *run, void *userdata), void *userdata);
+
+#endif

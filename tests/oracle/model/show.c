@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at the oracle: one run as lines of text, everything else as lines of text, and which runs changed. */
+#include "state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *
+or_dash(const char *text)
+{
+    return text == NULL ? "-" : text;
+}
+
+static void
+add_time(struct pw_buf *out, int64_t at)
+{
+    if (at == ORACLE_NONE)
+        pw_buf_adds(out, " -");
+    else if (at == ORACLE_NEVER)
+        pw_buf_adds(out, " inf");
+    else
+        pw_buf_addf(out, " %" PRId64, at);
+}
+
+/* Steps by name and round, and all else that has its name first, by that. */
+static int
+compare_names(const void *a, const void *b)
+{
+    const char *const *x = a;
+    const char *const *y = b;
+
+    return strcmp(*x, *y);
+}
+
+static int
+compare_steps(const void *a, const void *b)
+{
+    const struct oracle_step *x = a;
+    const struct oracle_step *y = b;
+    int order = strcmp(x->name, y->name);
+
+    return order != 0 ? order : x->round < y->round ? -1 : x->round > y->round;
+}
+
+void
+oracle_sort_lists(struct oracle_run *run)
+{
+    if (run->tries_count > 1)
+        qsort(run->tries, run->tries_count, sizeof(*run->tries), compare_names);
+    if (run->waits_count > 1)
+        qsort(run->waits, run->waits_count, sizeof(*run->waits), compare_names);
+}
+
+static void
+show_living(const struct oracle_run *run, struct pw_buf *out)
+{
+    pw_buf_addf(out, "task %d %d %d %d %d %d %s %s %s %" PRId64 " %d", run->place, run->priority,
+        run->round, run->crashes, run->fence, run->attempt, run->started ? "t" : "f",
+        run->rolling_back ? "t" : "f", or_dash(run->reason), run->session, run->request);
+    add_time(out, run->due_at);
+    add_time(out, run->triggered_at);
+    add_time(out, run->started_at);
+    add_time(out, run->claimed_at);
+    pw_buf_addf(out, " %s '%s' %s %s %s %s %s\n", run->workflow->name, run->tenant,
+        or_dash(run->key), or_dash(run->parent), or_dash(run->parent_step), run->input,
+        or_dash(run->metadata));
+    if (run->ending)
+        pw_buf_addf(out, "ending %d %s %s %s %s\n", run->ending_status, or_dash(run->ending_by),
+            or_dash(run->ending_why), run->ending_rollback ? "t" : "f", or_dash(run->ending_error));
+    if (run->paused) {
+        pw_buf_addf(out, "paused %s %s", run->paused_by, or_dash(run->paused_reason));
+        add_time(out, run->paused_due);
+        pw_buf_addc(out, '\n');
+    }
+}
+
+static void
+show_lists(struct oracle_run *run, struct pw_buf *out)
+{
+    oracle_sort_lists(run);
+    for (size_t i = 0; i < run->tries_count; i++) {
+        const struct oracle_try *t = &run->tries[i];
+
+        pw_buf_addf(out, "try \"%s\" %d %d", t->name, t->n, t->of);
+        add_time(out, t->due_at);
+        pw_buf_addf(out, " %s\n", t->error);
+    }
+    for (size_t i = 0; i < run->waits_count; i++) {
+        const struct oracle_wait *w = &run->waits[i];
+
+        pw_buf_addf(out, "wait %s %d %d %s %s %s %s %s", w->name, w->kind, w->seq,
+            or_dash(w->topic), w->key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form),
+            or_dash(w->child));
+        add_time(out, w->created_at);
+        add_time(out, w->due_at);
+        pw_buf_addc(out, '\n');
+    }
+    for (size_t i = 0; i < run->signals_count; i++)
+        pw_buf_addf(out, "signal %s %s\n", run->signals[i].name, run->signals[i].payload);
+    pw_buf_adds(out, "limits");
+    add_time(out, run->cancel_at);
+    add_time(out, run->grace_at);
+    add_time(out, run->timeout_at);
+    pw_buf_addc(out, '\n');
+}
+
+static void
+show_steps(struct oracle_run *run, struct pw_buf *out)
+{
+    if (run->steps_count > 1)
+        qsort(run->steps, run->steps_count, sizeof(*run->steps), compare_steps);
+    for (size_t i = 0; i < run->steps_count; i++) {
+        const struct oracle_step *s = &run->steps[i];
+
+        /* Which of a parent and its child is swept first is free, and so is the fence that the child's end finds. */
+        pw_buf_addf(out, "step %s %d %d %d %d %d %d", s->name, s->round, s->state, s->kind, s->seq,
+            s->attempt, s->kind == ORACLE_CHILD ? 0 : s->fence);
+        add_time(out, s->started_at);
+        add_time(out, s->ended_at);
+        pw_buf_addf(out, " %s %s %s %s\n", or_dash(s->output), or_dash(s->error), or_dash(s->undo),
+            or_dash(s->source));
+    }
+}
+
+static void
+show_past(const struct oracle_run *run, struct pw_buf *out)
+{
+    for (size_t i = 0; i < run->rounds_count; i++) {
+        const struct oracle_round *r = &run->rounds[i];
+
+        pw_buf_addf(out, "round %d %d %d %d %d %" PRId64, r->round, r->status, run->priority,
+            r->fence, r->attempt, r->session);
+        add_time(out, run->triggered_at);
+        add_time(out, r->started_at);
+        add_time(out, r->ended_at);
+        pw_buf_addf(out, " %s %s '%s' %s %s %s %s %s %s %s\n", r->rolled_back ? "t" : "f",
+            run->workflow->name, run->tenant, or_dash(run->key), or_dash(run->parent),
+            or_dash(r->parent_step), r->round == 1 ? run->input : "-", or_dash(run->metadata),
+            or_dash(r->output), or_dash(r->error));
+    }
+    for (size_t i = 0; i < run->audits_count; i++)
+        pw_buf_addf(out, "audit %s %" PRId64 " %s\n", run->audits[i].what, run->audits[i].at,
+            or_dash(run->audits[i].who));
+    pw_buf_addf(out, "notes %d\n", run->notes);
+}
+
+void
+oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run);
+
+    pw_buf_addf(out, "run %s\n", run);
+    if (found == NULL) {
+        pw_buf_adds(out, "none\n");
+        return;
+    }
+    if (found->living) {
+        show_living(found, out);
+        show_lists(found, out);
+    }
+    show_steps(found, out);
+    show_past(found, out);
+}
+
+void
+oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
+{
+    pw_buf_addf(out, "epoch %d\n", oracle->epoch);
+    for (size_t i = 0; i < oracle->workflows_count; i++) {
+        const struct oracle_workflow *w = &oracle->workflows[i];
+
+        pw_buf_addf(out, "workflow %s %s %d %d %" PRId64 " %" PRId64, w->name, or_dash(w->runtime),
+            w->priority, w->policy.max_attempts, w->policy.base_us, w->policy.cap_us);
+        add_time(out, w->run_timeout_us);
+        add_time(out, w->step_timeout_us);
+        pw_buf_addf(out, " %s %s %s\n", w->strict_order ? "t" : "f", w->workflow_paused ? "t" : "f",
+            w->queue_paused ? "t" : "f");
+    }
+    for (size_t i = 0; i < oracle->sessions_count; i++) {
+        const struct oracle_session *s = &oracle->sessions[i];
+
+        pw_buf_addf(out, "session %" PRId64 " %s %" PRId64 " %" PRId64 " %s %s %s\n", s->id,
+            s->name, s->lease_us, s->lease_until, s->idle ? "t" : "f", s->draining ? "t" : "f",
+            or_dash(s->ended));
+    }
+    if (oracle->keys_count > 1)
+        qsort(oracle->keys, oracle->keys_count, sizeof(*oracle->keys), compare_names);
+    for (size_t i = 0; i < oracle->keys_count; i++) {
+        const struct oracle_key *k = &oracle->keys[i];
+
+        pw_buf_addf(out, "key %s '%s' %s %s", k->run, k->tenant, k->workflow->name, k->key);
+        add_time(out, k->expires_at);
+        pw_buf_addc(out, '\n');
+    }
+    if (oracle->events_count > 1)
+        qsort(oracle->events, oracle->events_count, sizeof(*oracle->events), compare_names);
+    for (size_t i = 0; i < oracle->events_count; i++) {
+        const struct oracle_event *e = &oracle->events[i];
+
+        pw_buf_addf(out, "event %s %" PRId64 " '%s' %s %s %s\n", e->id, e->emitted_at, e->tenant,
+            e->topic, e->key, e->payload);
+    }
+}
+
+void
+oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view)
+{
+    const struct oracle_run *found = oracle_find_run(oracle, run);
+    const struct oracle_round *last = found == NULL ? NULL : oracle_last_round(found);
+
+    *view = (struct oracle_view){0};
+    if (found == NULL)
+        return;
+    view->found = true;
+    view->living = found->living;
+    view->place = (int)found->place;
+    view->fence = found->living ? found->fence : last->fence;
+    view->session = found->living ? found->session : last->session;
+    view->rolling_back = found->living && found->rolling_back;
+    view->ending = found->living && found->ending;
+    view->paused = found->living && found->paused;
+    view->status = last == NULL ? 0 : last->status;
+    view->undone = oracle_first_undone(found);
+    view->started = found->living && found->started;
+    view->has_timeout = found->workflow->run_timeout_us != ORACLE_NONE;
+    view->next_seq = oracle_next_seq(found);
+    for (size_t i = 0; found->living && i < found->waits_count; i++)
+        if (found->waits[i].topic != NULL) {
+            view->waits_for = found->waits[i].topic;
+            view->waits_kind = (int)found->waits[i].kind;
+        }
+}
+
+size_t
+oracle_count_living(const struct oracle *oracle)
+{
+    size_t count = 0;
+
+    for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        count += run->living;
+    return count;
+}
+
+void
+oracle_each_touched(
+    struct oracle *oracle, void (*tell)(const char *run, void *userdata), void *userdata)
+{
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        if (run->touched) {
+            run->touched = false;
+            if (!run->gone)
+                tell(run->id, userdata);
+        }
+}
+
+void
+oracle_each_run(
+    struct oracle *oracle, void (*tell)(const char *run, void *userdata), void *userdata)
+{
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        if (!run->gone)
+            tell(run->id, userdata);
+}

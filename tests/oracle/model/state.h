@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the oracle remembers, for its own files only. Lists are short and searched from the beginning. */
+#ifndef PAWL_ORACLE_STATE_H
+#define PAWL_ORACLE_STATE_H
+
+#include "oracle.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum {
+    ORACLE_WORKFLOWS_MAX = 32,
+    ORACLE_CRASH_MAX = 5,
+    ORACLE_SUSPECT_AT = 2,
+    ORACLE_PAYLOAD_MAX = 4000, /* the comparison sets the engine's limit to this */
+};
+
+#define ORACLE_GRACE_US INT64_C(30000000)
+#define ORACLE_EVENT_RETENTION_US INT64_C(604800000000)
+
+enum oracle_place {
+    ORACLE_READY = 0,
+    ORACLE_WAITING = 1,
+    ORACLE_HELD = 2,
+    ORACLE_SUSPECT = 3,
+};
+
+enum oracle_state {
+    ORACLE_SUCCESS = 1,
+    ORACLE_ERROR = 2,
+    ORACLE_RUNNING = 3, /* of a step; of a round: CANCELLED */
+    ORACLE_SKIPPED = 4,
+};
+
+enum oracle_kind {
+    ORACLE_STEP = 1,
+    ORACLE_SLEEP = 2,
+    ORACLE_EVENT = 3,
+    ORACLE_SIGNAL = 4,
+    ORACLE_CHILD = 5,
+    ORACLE_APPROVAL = 6,
+};
+
+struct oracle_workflow {
+    const char *name;
+    const char *runtime;
+    int priority;
+    struct oracle_policy policy;
+    int64_t run_timeout_us;
+    int64_t step_timeout_us;
+    bool strict_order;
+    bool workflow_paused;
+    bool queue_paused;
+};
+
+struct oracle_session {
+    int64_t id;
+    const char *name;
+    const char *const *handles;
+    const char *runtime;
+    int64_t lease_us;
+    int64_t lease_until;
+    int64_t told_at;
+    struct oracle_running running;
+    uint32_t queues; /* one bit for each workflow, as of the last look */
+    int queues_seen;
+    bool idle;
+    bool draining;
+    const char *ended; /* why, or NULL */
+};
+
+struct oracle_step {
+    const char *name;
+    int round;
+    enum oracle_state state;
+    enum oracle_kind kind;
+    int seq;
+    int attempt;
+    int fence;
+    int64_t started_at;
+    int64_t ended_at;
+    const char *output;
+    const char *error;
+    const char *undo;
+    const char *source;
+};
+
+struct oracle_wait {
+    const char *name;
+    enum oracle_kind kind;
+    int seq;
+    const char *topic;
+    const char *key;
+    const char *match;
+    const char *form;
+    const char *child;
+    int64_t created_at;
+    int64_t due_at;
+};
+
+struct oracle_try {
+    const char *name;
+    int n;
+    int of;
+    int64_t due_at;
+    const char *error;
+};
+
+struct oracle_sent {
+    const char *name;
+    const char *payload;
+};
+
+struct oracle_audit {
+    const char *what;
+    int64_t at;
+    const char *who;
+};
+
+struct oracle_round {
+    int round;
+    int status;
+    int fence;
+    int attempt;
+    int64_t session;
+    int64_t started_at;
+    int64_t ended_at;
+    bool rolled_back;
+    const char *parent_step;
+    const char *output;
+    const char *error;
+};
+
+struct oracle_run {
+    const char *id;
+    struct oracle_workflow *workflow;
+    const char *tenant;
+    const char *key;
+    int priority;
+    const char *input;
+    const char *metadata;
+    int64_t triggered_at;
+    const char *parent;
+    const char *parent_step;
+
+    /* Of the round in force; nothing of it counts when the run does not live. */
+    bool living;
+    enum oracle_place place;
+    int round;
+    int crashes;
+    int fence;
+    int attempt;
+    bool started;
+    bool woken; /* something was settled that the claim in force has not seen */
+    bool rolling_back;
+    const char *reason;
+    int64_t session; /* 0: nobody */
+    int request;
+    int64_t due_at;
+    int64_t started_at;
+    int64_t claimed_at;
+
+    /* It is to end. fence: of the claim whose own doing that is, or -1. */
+    bool ending;
+    int ending_status;
+    int ending_fence;
+    bool ending_rollback;
+    const char *ending_by;
+    const char *ending_why;
+    const char *ending_error;
+
+    bool paused;
+    const char *paused_by;
+    const char *paused_why;
+    int64_t paused_due;
+    const char *paused_reason;
+
+    /* Time limits; ORACLE_NONE: there is none. */
+    int64_t timeout_at;
+    int64_t grace_at;
+    int64_t cancel_at;
+
+    struct oracle_step *steps;
+    size_t steps_count;
+    struct oracle_wait *waits;
+    size_t waits_count;
+    struct oracle_try *tries;
+    size_t tries_count;
+    struct oracle_sent *signals;
+    size_t signals_count;
+    struct oracle_audit *audits;
+    size_t audits_count;
+    struct oracle_round *rounds;
+    size_t rounds_count;
+    int notes;
+
+    bool touched;
+    bool gone;               /* purged; only children still name it */
+    struct oracle_run *next; /* in the order of the ids */
+};
+
+struct oracle_key {
+    const char *run;
+    const char *tenant;
+    struct oracle_workflow *workflow;
+    const char *key;
+    const char *input;
+    int64_t expires_at; /* ORACLE_NONE: with the run; ORACLE_NEVER: when the run ends */
+};
+
+struct oracle_event {
+    const char *id;
+    int64_t emitted_at;
+    const char *tenant;
+    const char *topic;
+    const char *key;
+    const char *payload;
+};
+
+struct oracle {
+    struct pw_arena texts;
+    int64_t now;
+    int64_t housekeeping_at;
+    int epoch;
+    int queues_version;
+    const char *locked;
+    unsigned tolerated;
+    struct oracle_workflow workflows[ORACLE_WORKFLOWS_MAX];
+    size_t workflows_count;
+    struct oracle_session *sessions;
+    size_t sessions_count;
+    struct oracle_run *runs;
+    struct oracle_key *keys;
+    size_t keys_count;
+    struct oracle_event *events;
+    size_t events_count;
+};
+
+/* --- memory --- */
+
+/* A copy that lives as long as the oracle; NULL stays NULL. */
+const char *oracle_keep(struct oracle *o, const char *text);
+const char *oracle_keepf(struct oracle *o, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Makes room for one more at the end of a list and returns it, all zero. */
+void *oracle_push(void *list_pointer, size_t *count, size_t size);
+
+/* Takes one out of a list and keeps the order of the others. */
+void oracle_drop(void *list, size_t *count, size_t size, size_t at);
+
+bool oracle_same(const char *a, const char *b); /* both NULL counts as the same */
+
+/* --- finding --- */
+
+struct oracle_workflow *oracle_find_workflow(struct oracle *o, const char *name);
+struct oracle_run *oracle_find_run(struct oracle *o, const char *id);    /* living or ended */
+struct oracle_run *oracle_find_living(struct oracle *o, const char *id); /* and not locked */
+struct oracle_session *oracle_find_session(struct oracle *o, int64_t id);
+bool oracle_locked(const struct oracle *o, const struct oracle_run *run);
+
+/* NULL if the session may act, else the SQLSTATE. */
+const char *oracle_session_problem(struct oracle *o, int64_t id);
+uint32_t oracle_queues_of(struct oracle *o, const struct oracle_session *session);
+bool oracle_handled(struct oracle *o, const struct oracle_workflow *workflow);
+
+/* The record of a step that counts in the round in force, or NULL. */
+struct oracle_step *oracle_find_step(struct oracle_run *run, const char *name);
+struct oracle_wait *oracle_find_wait(struct oracle_run *run, const char *name);
+struct oracle_try *oracle_find_try(struct oracle_run *run, const char *name);
+const struct oracle_round *oracle_last_round(const struct oracle_run *run);
+
+/* Waits and tries by name, as they are shown. */
+void oracle_sort_lists(struct oracle_run *run);
+
+/* --- what the verbs share --- */
+
+struct oracle_new_run {
+    struct oracle_workflow *workflow;
+    const char *id;
+    const char *tenant;
+    const char *key;
+    int priority;
+    const char *input;
+    const char *metadata;
+    int64_t delay_us;
+    const char *parent;
+    const char *parent_step;
+};
+
+struct oracle_run *oracle_add_run(struct oracle *o, const struct oracle_new_run *made);
+
+void oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const char *who);
+int oracle_next_seq(const struct oracle_run *run);
+enum oracle_place oracle_ready_place(int crashes);
+
+/* Writes a record of the round in force; everything of it but name, kind, state and ended_at may be changed after. */
+struct oracle_step *oracle_record(struct oracle *o, struct oracle_run *run, const char *name,
+    enum oracle_kind kind, enum oracle_state state, int seq);
+
+/* A new record was made: crashes and failed tries of that step are forgotten. */
+void oracle_progress(struct oracle_run *run, const char *name);
+
+/* Ends a wait with a record and lets the run go on. */
+void oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait,
+    enum oracle_state state, const char *output, const char *error, const char *source);
+
+/* "ok", or "busy" if the parent is locked. status as in oracle_view. */
+const char *oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char *output,
+    const char *error, int fence);
+
+/* The same, or the start of a rollback. own: it is the doing of the claim in force. */
+const char *oracle_end_or_roll_back(struct oracle *o, struct oracle_run *run, int status,
+    const char *error, bool rollback, bool own);
+
+/* ["b#1", "a#1"]: what is not undone yet, newest first; count may be NULL. */
+const char *oracle_undone(struct oracle *o, const struct oracle_run *run, size_t *count);
+const char *oracle_first_undone(const struct oracle_run *run);
+
+/* Takes back what a session holds and returns how many; crashed: its worker was lost. */
+int oracle_release_held(struct oracle *o, struct oracle_session *session, bool crashed);
+
+/* Housekeeping, if it is due. */
+void oracle_tick(struct oracle *o);
+
+const char *oracle_cancel_run(
+    struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback);
+
+/* {"code": CODE, "message": MESSAGE} */
+const char *oracle_error(struct oracle *o, const char *code, const char *message);
+
+/* Whether an event matches; match NULL does not ask. */
+bool oracle_matches(const char *match, const char *payload);
+
+/* What an item that waits comes to; see item.c. */
+void oracle_item_wait(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,
+    enum oracle_kind kind, const char **answer, const char **value);
+void oracle_item_close(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,
+    const char **answer, const char **value);
+
+/* Counts a failed try: its value, and whether it was the last. */
+bool oracle_count_failure(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,
+    const char *name, const char **answer, int *failures, int64_t *due_at);
+
+void oracle_pause_for_drift(struct oracle *o, struct oracle_run *run);
+void oracle_let_go(struct oracle *o, struct oracle_run *run, int64_t due_at, const char *reason);
+
+#endif

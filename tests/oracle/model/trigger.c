@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Triggering a run: ids, keys, and whether anybody handles it. */
+#include "state.h"
+
+#include "base/uuid.h"
+
+#include <string.h>
+
+#define HOUR_MS INT64_C(3600000)
+
+bool
+oracle_handled(struct oracle *o, const struct oracle_workflow *workflow)
+{
+    uint32_t bit = (uint32_t)1 << (workflow - o->workflows);
+
+    for (size_t i = 0; i < o->sessions_count; i++) {
+        const struct oracle_session *s = &o->sessions[i];
+
+        if (s->ended == NULL && s->lease_until > o->now && (s->queues & bit) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* A key whose time is over is anybody's. */
+static bool
+is_over(const struct oracle *o, const struct oracle_key *key)
+{
+    return key->expires_at != ORACLE_NONE && key->expires_at <= o->now;
+}
+
+static struct oracle_key *
+find_key(
+    struct oracle *o, const char *tenant, const struct oracle_workflow *workflow, const char *key)
+{
+    for (size_t i = 0; i < o->keys_count; i++) {
+        struct oracle_key *k = &o->keys[i];
+
+        if (k->workflow == workflow && strcmp(k->tenant, tenant) == 0 && strcmp(k->key, key) == 0)
+            return k;
+    }
+    return NULL;
+}
+
+static const char *
+argument_problem(struct oracle *o, const struct oracle_trigger_spec *spec)
+{
+    struct pw_uuid id;
+
+    if (spec->input == NULL || strlen(spec->input) > ORACLE_PAYLOAD_MAX ||
+        (spec->metadata != NULL && strlen(spec->metadata) > ORACLE_PAYLOAD_MAX))
+        return "PW009";
+    if (spec->key != NULL && (spec->key[0] == '\0' || strlen(spec->key) > 500))
+        return "PW003";
+    if (spec->priority != -1 && (spec->priority < 0 || spec->priority > 32767))
+        return "PW003";
+    if (spec->key_ttl_us != ORACLE_NONE && (spec->key_ttl_us <= 0 || spec->key_while_active))
+        return "PW003";
+    if (spec->id != NULL) {
+        int64_t off_ms;
+
+        if (!pw_uuid_parse(spec->id, &id))
+            return "22P02";
+        off_ms = pw_uuid_time_ms(&id) - o->now / 1000;
+        if (off_ms < -HOUR_MS || off_ms >= HOUR_MS || id.bytes[6] >> 4 != 7)
+            return "PW003";
+    }
+    return NULL;
+}
+
+/* An id that the engine made tells the time, and with a key the slot that follows from it. */
+static const char *
+made_problem(struct oracle *o, const struct oracle_trigger_spec *spec, const char *made)
+{
+    struct pw_uuid id;
+
+    if (made == NULL || !pw_uuid_parse(made, &id))
+        return "not allowed: no id was made";
+    if (pw_uuid_time_ms(&id) != o->now / 1000)
+        return "not allowed: the id has another time";
+    if (oracle_find_run(o, made) != NULL)
+        return "not allowed: the id is in use";
+    if (spec->key != NULL &&
+        pw_uuid_slot(&id) != pw_key_slot(spec->tenant, spec->workflow, spec->key))
+        return "not allowed: the id is in another slot than its key";
+    return NULL;
+}
+
+static const char *
+say(struct oracle *o, const struct oracle_workflow *w, const char *id, bool created,
+    struct pw_buf *reply)
+{
+    pw_buf_addf(reply, "%s %s %s", id, created ? "t" : "f", oracle_handled(o, w) ? "t" : "f");
+    return created ? "created" : "existing";
+}
+
+const char *
+oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made,
+    struct pw_buf *reply)
+{
+    struct oracle_workflow *w = oracle_find_workflow(oracle, spec->workflow);
+    const char *id = spec->id, *problem;
+    struct oracle_key *key, *over = NULL;
+    struct oracle_run *old;
+
+    if (w == NULL)
+        return "PW002";
+    problem = argument_problem(oracle, spec);
+    if (problem != NULL)
+        return problem;
+    key = spec->key == NULL ? NULL : find_key(oracle, spec->tenant, w, spec->key);
+    if (key != NULL && is_over(oracle, key)) {
+        over = key;
+        key = NULL;
+    }
+    if (key != NULL && strcmp(key->input, spec->input) != 0)
+        return "PW004";
+    /* The key decides before the id does. */
+    if (key != NULL && (id == NULL || strcmp(key->run, id) != 0))
+        return say(oracle, w, key->run, false, reply);
+    old = id == NULL ? NULL : oracle_find_run(oracle, id);
+    if (old != NULL) {
+        if (spec->key != NULL && (old->workflow != w || !oracle_same(old->key, spec->key)))
+            return "PW004";
+        /* A call that is sent again when its run has ended must not leave a key that nobody frees. */
+        if (over != NULL)
+            oracle_drop(
+                oracle->keys, &oracle->keys_count, sizeof(*over), (size_t)(over - oracle->keys));
+        return say(oracle, w, id, false, reply);
+    }
+    if (id == NULL) {
+        problem = made_problem(oracle, spec, made);
+        if (problem != NULL)
+            return problem;
+        id = made;
+    }
+    (void)oracle_add_run(oracle, /* found again by its id */
+        &(struct oracle_new_run){
+            .workflow = w,
+            .id = id,
+            .tenant = spec->tenant,
+            .key = spec->key,
+            .priority = spec->priority == -1 ? w->priority : spec->priority,
+            .input = spec->input,
+            .metadata = spec->metadata,
+            .delay_us = spec->delay_us,
+        });
+    if (spec->key != NULL && key == NULL) {
+        key = over != NULL ? over : oracle_push(&oracle->keys, &oracle->keys_count, sizeof(*key));
+        key->tenant = oracle_keep(oracle, spec->tenant);
+        key->workflow = w;
+        key->key = oracle_keep(oracle, spec->key);
+        key->run = oracle_keep(oracle, id);
+        key->input = oracle_keep(oracle, spec->input);
+        key->expires_at = spec->key_while_active ? ORACLE_NEVER
+            : spec->key_ttl_us == ORACLE_NONE    ? ORACLE_NONE
+                                                 : oracle->now + spec->key_ttl_us;
+    }
+    return say(oracle, w, id, true, reply);
+}

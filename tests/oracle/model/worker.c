@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Worker sessions: register, heartbeat, idle, leave, drain, held, epoch. */
+#include "state.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *
+oracle_session_problem(struct oracle *o, int64_t id)
+{
+    const struct oracle_session *s = oracle_find_session(o, id);
+
+    if (s == NULL || s->ended != NULL)
+        return "PW005";
+    return id >> 32 == o->epoch ? NULL : "PW012";
+}
+
+bool
+oracle_session_lives(struct oracle *oracle, int64_t session)
+{
+    return oracle_session_problem(oracle, session) == NULL;
+}
+
+uint32_t
+oracle_queues_of(struct oracle *o, const struct oracle_session *session)
+{
+    uint32_t queues = 0;
+
+    for (size_t i = 0; i < o->workflows_count; i++) {
+        const struct oracle_workflow *w = &o->workflows[i];
+
+        if (w->runtime != NULL && !oracle_same(w->runtime, session->runtime))
+            continue;
+        for (const char *const *h = session->handles; *h != NULL; h++) {
+            size_t length = strlen(*h);
+            bool pattern = length > 0 && (*h)[length - 1] == '*';
+
+            if (strcmp(*h, w->name) == 0 || (pattern && strncmp(*h, w->name, length - 1) == 0))
+                queues |= (uint32_t)1 << i;
+        }
+    }
+    return queues;
+}
+
+static int
+count_bits(uint32_t bits)
+{
+    int count = 0;
+
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+const char *
+oracle_register(struct oracle *oracle, const struct oracle_register_spec *spec, int64_t made,
+    struct pw_buf *reply)
+{
+    struct oracle_session *s;
+
+    if (spec->protocol != 1)
+        return "PW011";
+    if (spec->name[0] == '\0' || spec->lease_us < 500000 || spec->lease_us > INT64_C(86400000000) ||
+        spec->handles[0] == NULL)
+        return "PW003";
+    if (made >> 32 != oracle->epoch || oracle_find_session(oracle, made) != NULL)
+        return "not allowed: the session number";
+    s = oracle_push(&oracle->sessions, &oracle->sessions_count, sizeof(*s));
+    s->id = made;
+    s->name = oracle_keep(oracle, spec->name);
+    s->handles = spec->handles;
+    s->runtime = oracle_keep(oracle, spec->runtime);
+    s->lease_us = spec->lease_us;
+    s->lease_until = oracle->now + spec->lease_us;
+    s->queues = oracle_queues_of(oracle, s);
+    s->queues_seen = oracle->queues_version;
+    pw_buf_addf(reply, "%" PRId64 " %d %d", made, oracle->epoch, count_bits(s->queues));
+    return "ok";
+}
+
+static const char *
+told(const struct oracle_run *run)
+{
+    return run->ending && !run->rolling_back ? "cancelled" : run->paused ? "paused" : NULL;
+}
+
+const char *
+oracle_heartbeat(struct oracle *oracle, int64_t session, const struct oracle_running *running,
+    struct pw_buf *reply)
+{
+    const char *problem =
+        running != NULL && running->malformed ? "PW003" : oracle_session_problem(oracle, session);
+    const char *answer = "nothing";
+    struct oracle_session *s;
+
+    if (problem != NULL)
+        return problem;
+    s = oracle_find_session(oracle, session);
+    s->lease_until = oracle->now + s->lease_us;
+    s->told_at = oracle->now;
+    s->queues = oracle_queues_of(oracle, s);
+    s->queues_seen = oracle->queues_version;
+    s->running = running == NULL ? (struct oracle_running){0} : *running;
+    s->running.run = oracle_keep(oracle, s->running.run);
+    oracle_tick(oracle);
+    pw_buf_addf(reply, "%d %" PRId64, oracle->epoch, s->lease_until);
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        if (run->living && run->place == ORACLE_HELD && run->session == session &&
+            told(run) != NULL) {
+            pw_buf_addf(reply, " %s=%s", run->id, told(run));
+            answer = told(run);
+        }
+    if (s->draining) {
+        pw_buf_adds(reply, " drain");
+        answer = "drain";
+    }
+    return answer;
+}
+
+const char *
+oracle_idle(struct oracle *oracle, int64_t session, bool idle)
+{
+    const char *problem = oracle_session_problem(oracle, session);
+
+    if (problem != NULL)
+        return problem;
+    oracle_find_session(oracle, session)->idle = idle;
+    return "ok";
+}
+
+const char *
+oracle_leave(struct oracle *oracle, int64_t session, struct pw_buf *reply)
+{
+    const char *problem = oracle_session_problem(oracle, session);
+    struct oracle_session *s;
+    int given;
+
+    if (problem != NULL)
+        return problem;
+    s = oracle_find_session(oracle, session);
+    given = oracle_release_held(oracle, s, false);
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        if (run->living && run->place == ORACLE_HELD && run->session == session)
+            goto out; /* locked; the session stays */
+    s->ended = "left";
+    s->idle = false;
+out:
+    pw_buf_addf(reply, "%d", given);
+    return given > 0 ? "gave back" : "ok";
+}
+
+const char *
+oracle_drain_worker(struct oracle *oracle, int64_t session)
+{
+    struct oracle_session *s = oracle_find_session(oracle, session);
+
+    if (s == NULL || s->ended != NULL)
+        return "PW001";
+    if (s->draining)
+        return "already";
+    s->draining = true;
+    return "ok";
+}
+
+const char *
+oracle_held(struct oracle *oracle, int64_t session, struct pw_buf *reply)
+{
+    const char *problem = oracle_session_problem(oracle, session);
+    const char *answer = "none";
+
+    if (problem != NULL)
+        return problem;
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        if (run->living && run->place == ORACLE_HELD && run->session == session) {
+            pw_buf_addf(reply, "%s %d %s %d %" PRId64 " %s\n", run->id, run->fence,
+                run->workflow->name, run->attempt, run->claimed_at,
+                told(run) == NULL ? "-" : told(run));
+            answer = "some";
+        }
+    return answer;
+}
+
+const char *
+oracle_raise_epoch(struct oracle *oracle, struct pw_buf *reply)
+{
+    pw_buf_addf(reply, "%d", ++oracle->epoch);
+    return "ok";
+}

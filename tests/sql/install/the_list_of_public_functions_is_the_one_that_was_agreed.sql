@@ -1,0 +1,80 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Names and arguments that callers rely on: a released signature never changes. Add to the list; once there is a
+-- release, take nothing away.
+select plan(2);
+create temporary table agreed (f text);
+create temporary view current_api as
+select lower(format('%s(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid))) as f
+from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.proname not like '\_%' and p.proname not like 'test\_clock%';
+copy agreed from stdin;
+add_step(flow text, step text, deps text[] default '{}'::text[], options json default '{}'::json) returns text
+alter_workflow(name text, options json) returns void
+apply_flow(definition json, only_check boolean default false) returns table(change text, step text, was json, becomes json)
+approve(run uuid, name text, by text default null::text, why text default null::text, payload json default '{}'::json) returns text
+cancel(runs uuid[], why text default null::text, rollback boolean default false, by text default null::text) returns table(run_id uuid, answer text)
+claim(session bigint, most integer default 1, request integer default null::integer, start boolean default true, quiet boolean default false) returns table(run_id uuid, task integer, fence integer, workflow text, round integer, attempt integer, tenant text, triggered_at timestamp with time zone, rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint, run_timeout_ms bigint)
+commit(session bigint, runs uuid[], fences integer[], kinds text[], names text[] default null::text[], payloads text[] default null::text[], seqs integer[] default null::integer[], tasks integer[] default null::integer[], millis integer[] default null::integer[], options text[] default null::text[]) returns table(item integer, answer text, reason text, value json)
+commit_carefully(session bigint, runs uuid[], fences integer[], kinds text[], names text[] default null::text[], payloads text[] default null::text[], seqs integer[] default null::integer[], tasks integer[] default null::integer[], millis integer[] default null::integer[], options text[] default null::text[]) returns table(item integer, answer text, reason text, value json)
+complete(session bigint, run uuid, fence integer, output json default 'null'::json, task integer default 0) returns table(answer text, reason text, value json)
+create_flow(name text, runtime text default null::text, priority integer default 100, max_attempts integer default 5, base interval default '00:00:01'::interval, factor double precision default 2, cap interval default '00:10:00'::interval, jitter double precision default 0.2, run_timeout interval default null::interval, step_timeout interval default null::interval, description text default null::text) returns text
+create_workflow(name text, runtime text default null::text, priority integer default 100, max_attempts integer default 5, base interval default '00:00:01'::interval, factor double precision default 2, cap interval default '00:10:00'::interval, jitter double precision default 0.2, run_timeout interval default null::interval, step_timeout interval default null::interval, strict_order boolean default false, description text default null::text) returns text
+delete_flow(name text) returns text
+doctor() returns table(what text, level text, found text, cure text)
+drain_worker(session bigint, by text default null::text) returns text
+emit(topic text, payload json default '{}'::json, key text default ''::text, tenant text default ''::text, id uuid default null::uuid) returns table(event_id uuid, answer text, woken integer)
+errors() returns table(code text, name text, meaning text, retryable boolean)
+fail(session bigint, run uuid, fence integer, error json default '{}'::json, final boolean default false, task integer default 0) returns table(answer text, reason text, value json)
+fork(run uuid, from_step text default null::text, input json default null::json, by text default null::text) returns table(run_id uuid, answer text, copied integer)
+get_run(run uuid) returns table(run_id uuid, workflow text, tenant text, status text, reason text, round integer, attempt integer, priority integer, key text, triggered_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, due_at timestamp with time zone, worker text, ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json)
+grant_role(role_name name, rights text, tenant text default null::text) returns void
+heartbeat(session bigint, running json default null::json) returns table(epoch integer, lease_until timestamp with time zone, run_id uuid, task integer, told text)
+held(session bigint) returns table(run_id uuid, task integer, fence integer, workflow text, attempt integer, claimed_at timestamp with time zone, told text)
+history(run uuid) returns table(at timestamp with time zone, what text, round integer, who text, detail json)
+housekeep() returns void
+idle(session bigint, idle boolean default true) returns void
+kill(runs uuid[], why text default null::text, by text default null::text) returns table(run_id uuid, answer text)
+leave(session bigint) returns integer
+list_acts(after bigint default 0, most integer default 100) returns table(act_no bigint, at timestamp with time zone, what text, who text, detail json)
+list_events(only_topic text default null::text, only_key text default null::text, only_tenant text default null::text, since timestamp with time zone default null::timestamp with time zone, before timestamp with time zone default null::timestamp with time zone, cursor uuid default null::uuid, most integer default 50) returns table(event_id uuid, emitted_at timestamp with time zone, topic text, key text, tenant text, payload json, next_cursor uuid)
+list_queues(most integer default 1000) returns table(queue text, workflow text, ready bigint, ready_shown text, held bigint, oldest_ready interval, workers integer, paused boolean)
+list_runs(only_workflow text default null::text, only_status text default null::text, only_tenant text default null::text, only_key text default null::text, since timestamp with time zone default null::timestamp with time zone, before timestamp with time zone default null::timestamp with time zone, cursor uuid default null::uuid, most integer default 50) returns table(run_id uuid, workflow text, tenant text, status text, reason text, round integer, attempt integer, priority integer, key text, triggered_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, due_at timestamp with time zone, worker text, ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
+list_steps(flow text) returns table(step text, deps text[], handler text, child text, options json, leaf boolean, frozen boolean)
+list_waits(run uuid default null::uuid, approvals boolean default false, tenant text default null::text, cursor uuid default null::uuid, most integer default 100) returns table(run_id uuid, name text, kind text, topic text, key text, match json, form json, child uuid, since timestamp with time zone, until timestamp with time zone)
+list_workers(ended boolean default false, most integer default 1000) returns table(session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamp with time zone, registered_at timestamp with time zone, ended_at timestamp with time zone, ended_why text, running json)
+list_workflows(only_workflow text default null::text, cursor text default null::text, most integer default 100, only_flows boolean default false) returns table(workflow text, runtime text, priority integer, max_attempts integer, base interval, factor double precision, cap interval, jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text, created_at timestamp with time zone, paused boolean, workers integer, flow boolean)
+make_id() returns uuid
+metrics(only_workflow text default null::text, since interval default '01:00:00'::interval) returns table(workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision, max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval)
+notes(run uuid, after bigint default 0, most integer default 1000) returns table(note_no bigint, at timestamp with time zone, kind text, name text, body text)
+now() returns timestamp with time zone
+pause(runs uuid[], why text default null::text, by text default null::text) returns table(run_id uuid, answer text)
+pause_queue(name text, why text default null::text, by text default null::text) returns text
+pause_workflow(name text, why text default null::text, by text default null::text) returns text
+purge(runs uuid[], why text default null::text, by text default null::text) returns table(run_id uuid, answer text)
+raise_epoch(why text, by text default null::text) returns integer
+record_step(token text, output json default 'null'::json) returns text
+register(name text, handles text[], runtimes text[] default '{}'::text[], lease interval default '00:00:30'::interval, protocol integer default 1) returns table(session bigint, epoch integer, heartbeat_every interval, queues integer)
+reject(run uuid, name text, by text default null::text, why text default null::text, payload json default '{}'::json) returns text
+release(session bigint, run uuid, fence integer, task integer default 0) returns table(answer text, reason text, value json)
+result(run uuid) returns table(status text, output json, error json)
+resume(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
+resume_queue(name text, by text default null::text) returns text
+resume_workflow(name text, by text default null::text) returns text
+retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
+revoke_role(role_name name, rights text) returns void
+rollback_retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
+rollback_skip(run uuid, step text, why text default null::text, by text default null::text) returns text
+set_retention(run_retention interval default null::interval, event_retention interval default null::interval, by text default null::text) returns table(runs interval, events interval)
+signal(run uuid, name text, payload json default '{}'::json) returns text
+sleep(session bigint, run uuid, fence integer, name text, duration interval, task integer default 0) returns table(answer text, reason text, value json)
+slot_of(run uuid) returns integer
+step(session bigint, run uuid, fence integer, name text, output json default 'null'::json, task integer default 0) returns table(answer text, reason text, value json)
+step_token(session bigint, run uuid, fence integer, step text, seq integer default null::integer, task integer default 0) returns text
+trigger(workflow text, input json default '{}'::json, key text default null::text, tenant text default ''::text, priority integer default null::integer, delay interval default null::interval, metadata json default null::json, id uuid default null::uuid, key_ttl interval default null::interval, key_while_active boolean default false, limit_key text default null::text) returns table(run_id uuid, created boolean, handled boolean)
+trigger_many(workflow text, inputs json[], keys text[] default null::text[], tenant text default ''::text, priority integer default null::integer, delay interval default null::interval, metadata json default null::json, ids uuid[] default null::uuid[], key_ttl interval default null::interval, key_while_active boolean default false, limit_keys text[] default null::text[]) returns table(item integer, run_id uuid, created boolean, handled boolean)
+wait_event(session bigint, run uuid, fence integer, name text, topic text, key text default ''::text, match json default null::json, timeout interval default null::interval, task integer default 0) returns table(answer text, reason text, value json)
+wait_signal(session bigint, run uuid, fence integer, name text, timeout interval default null::interval, task integer default 0) returns table(answer text, reason text, value json)
+why(run uuid) returns text
+\.
+select is((select string_agg(f, e'\n') from (select f from agreed except select f from current_api) x), null, 'nothing is missing or changed');
+select is((select string_agg(f, e'\n') from (select f from current_api except select f from agreed) x), null, 'nothing is there that is not in the list');
+select * from finish();

@@ -1,0 +1,287 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Helpers of the pgTAP tests, in schema t. Loaded into the template after pawl.sql, so every test has them.
+--
+-- The first of these helpers that a test calls stops the clock (sql/test/clock.sql); from then on only t.later() and
+-- pawl.test_clock_advance() move it. Databases of other suites, which call none of them, have a clock that runs.
+
+-- The owner of pawl replaces pawl.now(), so the clock's row must be his.
+set role pawl_owner;
+\ir ../../../sql/test/clock.sql
+select pawl.test_clock_set(null);
+reset role;
+
+create schema t;
+
+create function t.stop_clock()
+returns void
+language sql
+as $$
+    update pawl.test_clock set at = clock_timestamp() where at is null
+$$;
+comment on function t.stop_clock() is 'from now on time stands still until it is moved';
+
+-- Registers a worker session that handles everything, or what it is told.
+create function t.session(handles text[] default '{*}', lease interval default '30 s', name text default 'worker',
+                          runtimes text[] default '{}')
+returns bigint
+language sql
+as $$
+    select t.stop_clock();
+    select r.session from pawl.register(name, handles, runtimes, lease) r
+$$;
+comment on function t.session(text[], interval, text, text[]) is 'a new worker session';
+
+-- Creates the workflow with default options if there is none, and triggers a run.
+create function t.run(workflow text default 'test.flow', input json default '{}', key text default null)
+returns uuid
+language plpgsql
+as $$
+begin
+    perform t.stop_clock();
+    perform pawl.create_workflow(workflow);
+    return (select r.run_id from pawl.trigger(workflow, input, key) r);
+end
+$$;
+comment on function t.run(text, json, text) is 'a new run, of a workflow that need not exist';
+
+-- Claims exactly one task and returns it: select run_id, fence, record from t.one(:session) \gset
+create function t.one(session bigint, start boolean default true, quiet boolean default false)
+returns table (run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text,
+               triggered_at timestamptz, rolling_back boolean, suspect boolean, input json, metadata json, record json,
+               step_timeout_ms bigint, run_timeout_ms bigint)
+language plpgsql
+as $$
+declare
+    v_count int;
+begin
+    return query
+    select c.run_id, c.task, c.fence, c.workflow, c.round, c.attempt, c.tenant, c.triggered_at, c.rolling_back, c.suspect,
+           c.input, c.metadata, c.record, c.step_timeout_ms, c.run_timeout_ms
+    from pawl.claim(session, 1, start => start, quiet => quiet) c;
+    get diagnostics v_count = row_count;
+    if v_count <> 1 then
+        raise exception 'nothing to claim';
+    end if;
+end
+$$;
+comment on function t.one(bigint, boolean, boolean) is 'claims one task, or fails';
+
+-- Triggers a run and has the session claim it; the session must not handle anything else that is ready.
+create function t.held(session bigint, workflow text default 'test.flow', input json default '{}', out run_id uuid, out fence int)
+language plpgsql
+as $$
+declare
+    v_run uuid := t.run(workflow, input);
+begin
+    select o.run_id, o.fence into run_id, fence from t.one(session) o;
+    if run_id <> v_run then
+        raise exception 'claimed another run';
+    end if;
+end
+$$;
+comment on function t.held(bigint, text, json) is 'a new run that the session holds';
+
+-- One item through commit: its answer, reason and value.
+create function t.item(session bigint, run uuid, fence int, kind text, name text default null, payload text default null,
+                       option json default null, seq int default null)
+returns table (answer text, reason text, value json)
+language sql
+as $$
+    select c.answer, c.reason, c.value
+    from pawl.commit(session, array[run], array[fence], array[kind], array[name], array[payload], array[seq], null, null,
+                     array[option::text]) c
+$$;
+comment on function t.item(bigint, uuid, int, text, text, text, json, int) is 'commits one item';
+
+-- The same, when only the answer matters.
+create function t.answer(session bigint, run uuid, fence int, kind text, name text default null, payload text default null,
+                         option json default null, seq int default null)
+returns text
+language sql
+as $$
+    select i.answer from t.item(session, run, fence, kind, name, payload, option, seq) i
+$$;
+comment on function t.answer(bigint, uuid, int, text, text, text, json, int) is 'the answer to one committed item';
+
+-- Many items at once: [{"run", "fence", "kind", "name", "payload", "option", "seq", "millis"}, ...]. payload is a text,
+-- so that it may be no JSON. Answers in the order of the items, with a space between: 'ok ok lease_lost'.
+create function t.answers(session bigint, items json, carefully boolean default false)
+returns text
+language plpgsql
+as $$
+declare
+    v record;
+begin
+    select array_agg((i ->> 'run')::uuid order by n) as runs, array_agg((i ->> 'fence')::int order by n) as fences,
+           array_agg(i ->> 'kind' order by n) as kinds, array_agg(i ->> 'name' order by n) as names,
+           array_agg(i ->> 'payload' order by n) as payloads, array_agg((i ->> 'seq')::int order by n) as seqs,
+           array_agg((i ->> 'millis')::int order by n) as millis, array_agg((i -> 'option')::text order by n) as options
+    into v
+    from json_array_elements(items) with ordinality e (i, n);
+    if carefully then
+        return (select string_agg(c.answer, ' ' order by c.item)
+                from pawl.commit_carefully(session, v.runs, v.fences, v.kinds, v.names, v.payloads, v.seqs, null, v.millis, v.options) c);
+    end if;
+    return (select string_agg(c.answer, ' ' order by c.item)
+            from pawl.commit(session, v.runs, v.fences, v.kinds, v.names, v.payloads, v.seqs, null, v.millis, v.options) c);
+end
+$$;
+comment on function t.answers(bigint, json, boolean) is 'the answers to many committed items';
+
+-- 'QUEUED', 'RUNNING', 'PAUSED retry', 'SUCCESS', …
+create function t.state(run uuid)
+returns text
+language sql
+as $$
+    select concat_ws(' ', g.status, g.reason) from pawl.get_run(run) g
+$$;
+comment on function t.state(uuid) is 'the shown state of a run, and the reason if it is paused';
+
+-- Moves the clock and does the housekeeping that is due then. keep: a session that sends a heartbeat then and so lives on.
+create function t.later(by interval, keep bigint default null)
+returns void
+language plpgsql
+as $$
+begin
+    perform t.stop_clock();
+    perform pawl.test_clock_advance(by);
+    if keep is not null then
+        perform pawl.heartbeat(keep);
+    end if;
+    perform pawl.housekeep();
+end
+$$;
+comment on function t.later(interval, bigint) is 'lets time pass';
+
+-- What the audit says of a run, in order: 'try_failed lease_lost'. Empty for a plain one.
+create function t.audit(run uuid)
+returns text
+language sql
+as $$
+    select coalesce(string_agg(a.what, ' ' order by a.audit_no), '')
+    from (select * from pawl.audit union all select * from pawl.audit_kept) a
+    where a.run_id = run
+$$;
+comment on function t.audit(uuid) is 'the audit rows of a run, by name';
+
+-- Runs a statement in another session of this database and leaves its transaction open, with the locks it took;
+-- t.other_done() rolls it back. For tests about what another transaction holds.
+create extension dblink schema t;
+
+create function t.other_holds(statement text)
+returns void
+language plpgsql
+as $$
+begin
+    perform t.dblink_connect('other', format('host=%s port=%s user=%s dbname=%L',
+        split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_user,
+        current_database()));
+    perform t.dblink_exec('other', 'begin');
+    perform from t.dblink('other', statement) r (x text);
+end
+$$;
+comment on function t.other_holds(text) is 'another session runs a query of one text column and keeps its transaction open';
+
+create function t.other_done()
+returns void
+language plpgsql
+as $$
+begin
+    perform t.dblink_exec('other', 'rollback');
+    perform t.dblink_disconnect('other');
+end
+$$;
+comment on function t.other_done() is 'rolls back what t.other_holds() did';
+
+-- A flow from a list of steps, each with what it depends on: [["a"], ["b", "a"]].
+create function t.flow(flow text, steps json)
+returns void
+language plpgsql
+as $$
+declare
+    v_step json;
+begin
+    perform t.stop_clock();
+    perform pawl.create_flow(flow);
+    for v_step in select s from json_array_elements(steps) s loop
+        perform pawl.add_step(flow, v_step ->> 0, array(select d from json_array_elements_text(v_step) with ordinality x (d, n) where n > 1 order by n));
+    end loop;
+end
+$$;
+comment on function t.flow(text, json) is 'defines a flow';
+
+-- The task of a step, or of an element of a map step.
+create function t.task_of(run uuid, step text, index int default null)
+returns int
+language sql
+as $$
+    select s.step_no * 1000000 + coalesce(index + 1, 0)
+    from pawl.flow_step s
+    join pawl.queue q on q.workflow_id = s.workflow_id
+    where s.name = step
+      and q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = run and t.task_no = 0),
+                                (select r.queue_id from pawl.run r where r.run_id = run order by r.round desc limit 1))
+$$;
+comment on function t.task_of(uuid, text, int) is 'the number of a task of a flow';
+
+-- Completes a task that the session holds, with the fence it has, or with one that is given.
+create function t.done(session bigint, run uuid, step text, output text, index int default null, fence int default null)
+returns text
+language sql
+as $$
+    select c.answer
+    from pawl.commit(session, array[run], array[coalesce(fence, (select t.fence from pawl.task t where t.run_id = run and t.task_no = t.task_of(run, step, index)), 1)],
+                     '{complete}', null, array[output], null, array[t.task_of(run, step, index)]) c
+$$;
+comment on function t.done(bigint, uuid, text, text, int, int) is 'completes a task of a flow';
+
+create function t.failed(session bigint, run uuid, step text, error text, index int default null)
+returns text
+language sql
+as $$
+    select c.answer
+    from pawl.commit(session, array[run], array[coalesce((select t.fence from pawl.task t where t.run_id = run and t.task_no = t.task_of(run, step, index)), 1)],
+                     '{fail}', null, array[error], null, array[t.task_of(run, step, index)]) c
+$$;
+comment on function t.failed(bigint, uuid, text, text, int) is 'fails a task of a flow';
+
+-- Works until there is nothing to claim; each task yields the name of its step.
+create function t.work(session bigint)
+returns int
+language plpgsql
+as $$
+declare
+    v_task record;
+    v_count int := 0;
+    v_more boolean := true;
+begin
+    while v_more loop
+        v_more := false;
+        for v_task in select c.* from pawl.claim(session, 100) c loop
+            perform pawl.complete(session, v_task.run_id, v_task.fence, to_json(split_part(v_task.workflow, '/', 2)), v_task.task);
+            v_count := v_count + 1;
+            v_more := true;
+        end loop;
+    end loop;
+    return v_count;
+end
+$$;
+comment on function t.work(bigint) is 'does all the work there is';
+
+-- Loses p_times workers that hold the one task there is.
+create function t.crash_out(keep bigint, times int)
+returns int
+language plpgsql
+as $$
+declare
+    v_session bigint;
+begin
+    for v_n in 1..times loop
+        v_session := t.session();
+        perform pawl.claim(v_session, 10, quiet => true);
+        perform t.later('31 s', keep);
+    end loop;
+    return times;
+end
+$$;
+comment on function t.crash_out(bigint, int) is 'lets workers die with a task';

@@ -1,0 +1,34 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The matrix is written out here, so that a change of the engine's own list is seen.
+select * from no_plan();
+create temporary table allowed (rights text, name text);
+insert into allowed select r, unnest(array['now', 'errors', 'make_id', 'slot_of']) from unnest(array['producer', 'worker', 'operator', 'reader']) r;
+insert into allowed select 'producer', unnest(array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']);
+insert into allowed select 'worker', unnest(array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_carefully', 'step', 'complete', 'fail', 'sleep',
+    'wait_event', 'wait_signal', 'release', 'step_token', 'record_step', 'get_run', 'result']);
+insert into allowed select 'operator', unnest(array['create_workflow', 'alter_workflow', 'create_flow', 'add_step', 'apply_flow', 'delete_flow', 'cancel', 'kill', 'pause', 'resume', 'retry', 'rollback_retry', 'rollback_skip', 'fork', 'purge',
+    'pause_workflow', 'resume_workflow', 'pause_queue', 'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'housekeep', 'signal', 'emit', 'approve', 'reject', 'get_run', 'result',
+    'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']);
+insert into allowed select 'reader', unnest(array['get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']);
+create temporary table actor as select r as rights, r || '_' || current_database() as role from unnest(array['producer', 'worker', 'operator', 'reader', 'nobody']) r;
+do $$ declare v record; begin
+    for v in select * from actor loop
+        execute format('create role %I login', v.role);
+        if v.rights <> 'nobody' then perform pawl.grant_role(v.role, v.rights); end if;
+    end loop;
+end $$;
+select is((select string_agg(format('%s: %s', a.rights, p.oid::regprocedure), ', ') from actor a, pg_proc p
+    where p.pronamespace = 'pawl'::regnamespace
+      and has_function_privilege(a.role, p.oid, 'execute') <> exists (select from allowed l where l.rights = a.rights and l.name = p.proname)), null, 'each role may execute the functions of its set and no other');
+select is((select string_agg(name, ', ') from allowed l where not exists (select from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.proname = l.name)), null, 'every function of a set is there');
+select is((select string_agg(format('%s %s %s', a.rights, r, c.oid::regclass), ', ') from actor a, pg_class c, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) r
+    where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and has_table_privilege(a.role, c.oid, r)), null, 'no role has a right on a table');
+select is((select string_agg(format('%s %s %s', a.rights, r, c.oid::regclass), ', ') from actor a, pg_class c, unnest(array['usage', 'select', 'update']) r
+    where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'S' and has_sequence_privilege(a.role, c.oid, r)), null, 'nor on a sequence');
+select is((select string_agg(format('%s %s', a.rights, c.oid::regclass), ', ') from actor a, pg_class c, pg_attribute t
+    where c.relnamespace = 'pawl'::regnamespace and t.attrelid = c.oid and t.attacl is not null), null, 'nor on a column');
+select is((select string_agg(rights, ' ' order by rights) from actor where has_schema_privilege(role, 'pawl', 'usage')), 'operator producer reader worker', 'granted roles may use the schema');
+select is((select string_agg(rights, ' ') from actor where has_schema_privilege(role, 'pawl', 'create')), null, 'and create nothing in it');
+select is((select string_agg(rights, ' ') from actor, pg_roles r where r.rolname = actor.role and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls)), null, 'no right was given besides');
+do $$ declare v record; begin for v in select * from actor loop execute format('drop owned by %I', v.role); execute format('drop role %I', v.role); end loop; end $$;
+select * from finish();

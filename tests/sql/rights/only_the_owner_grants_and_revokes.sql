@@ -1,0 +1,30 @@
+-- SPDX-License-Identifier: Apache-2.0
+select plan(17);
+select 'ro_' || current_database() as operator, 'rx_' || current_database() as other \gset
+create role :"operator" login;
+create role :"other" login;
+select pawl.grant_role(:'operator', 'operator') \gset
+set session authorization :"operator";
+select throws_ok(format('select pawl.grant_role(%L, %L)', :'other', 'operator'), '42501', null, 'an operator cannot grant');
+select throws_ok(format('select pawl.grant_role(%L, %L)', :'operator', 'worker'), '42501', null, 'not even to itself');
+select throws_ok(format('select pawl.revoke_role(%L, %L)', :'operator', 'operator'), '42501', null, 'nor revoke');
+select throws_ok('select * from pawl.setting', '42501', null, 'nor read a table');
+select throws_ok('create table pawl.mine (x int)', '42501', null, 'nor create one');
+select throws_ok('select pawl._epoch()', '42501', null, 'nor call a private function');
+reset session authorization;
+set session authorization pawl_owner;
+select lives_ok(format('select pawl.grant_role(%L, %L)', :'other', 'reader'), 'the owner grants, without being a superuser');
+select lives_ok(format('select pawl.grant_role(%L, %L)', :'other', 'reader'), 'twice');
+select lives_ok(format('select pawl.grant_role(%L, %L)', :'other', 'producer'), 'another set');
+select lives_ok(format('select pawl.revoke_role(%L, %L)', :'other', 'reader'), 'revokes one');
+select throws_ok(format('select pawl.revoke_role(%L, %L)', :'other', 'reader'), 'PW001', null, 'twice: it does not have it');
+select throws_ok($$select pawl.grant_role('no_such_role_at_all', 'reader')$$, 'PW001', null, 'an unknown role');
+select throws_ok(format('select pawl.grant_role(%L, %L)', :'other', 'root'), 'PW003', null, 'an unknown set');
+select throws_ok(format('select pawl.grant_role(%L, null)', :'other'), 'PW003', null, 'no set');
+reset session authorization;
+select is(has_function_privilege(:'other', 'pawl.list_runs(text,text,text,text,timestamptz,timestamptz,uuid,int)', 'execute'), false, 'what only the revoked set had is gone');
+select is(has_function_privilege(:'other', 'pawl.get_run(uuid)', 'execute'), true, 'what both sets had has stayed');
+select is((select string_agg(what, ' ' order by act_no) from pawl.list_acts()), 'grant_role grant_role grant_role grant_role revoke_role', 'all of it is audited');
+drop owned by :"operator", :"other";
+drop role :"operator", :"other";
+select * from finish();

@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: Apache-2.0
+select plan(10);
+select t.session() as s \gset
+select run_id as good, fence as f from t.held(:s) \gset
+select is((select answer from pawl.complete(:s, :'good', :f)), 'ok', 'one succeeds');
+select run_id as bad, fence as f from t.held(:s) \gset
+select is((select answer from pawl.fail(:s, :'bad', :f, '{"message": "boom"}', true)), 'ok', 'one fails');
+select run_id as odd, fence as f from t.held(:s) \gset
+select is((select answer from pawl.fail(:s, :'odd', :f, '["not", "an object"]', true)), 'ok', 'one fails with an error that is no object');
+select t.run() as gone \gset
+select is((select answer from pawl.cancel(array[:'gone'::uuid], 'enough')), 'ok', 'one is cancelled');
+select pawl.test_clock_advance('3 days') \gset
+select is(pawl.why(:'good'), 'It ended SUCCESS 3 days ago; it waits for nothing.', 'SUCCESS');
+select is(pawl.why(:'bad'), 'It ended ERROR 3 days ago: boom; start its next round with pawl.retry.', 'ERROR');
+select is(pawl.why(:'odd'), 'It ended ERROR 3 days ago: ["not", "an object"]; start its next round with pawl.retry.', 'ERROR with another kind of error');
+select is(pawl.why(:'gone'), 'It was CANCELLED 3 days ago: enough; start its next round with pawl.retry.', 'CANCELLED');
+select throws_ok($$select pawl.why(gen_random_uuid())$$, 'PW001', null, 'an unknown run');
+select throws_ok($$select pawl.why(null)$$, 'PW001', null, 'no run');
+select * from finish();

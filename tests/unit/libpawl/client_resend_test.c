@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request whose reply is lost, late or an error: what is sent again, what is not, and what the caller is told. */
+#include "base/uuid.h"
+#include "fake_conn.h"
+
+#include <pawl/pawl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The kinds of calls. */
+static pawl_status
+emit(pawl_client *client, pawl_error **error)
+{
+    return pawl_client_emit(client, "t", NULL, NULL, pawl_text("1"), error);
+}
+
+static const char some_id[] = "01900000-0000-7000-8000-000000000000";
+
+static pawl_status
+signal_run(pawl_client *client, pawl_error **error)
+{
+    return pawl_client_signal(client, some_id, "go", pawl_text("1"), error);
+}
+
+static pawl_status
+cancel_run(pawl_client *client, pawl_error **error)
+{
+    return pawl_client_cancel(client, some_id, NULL, 0, error);
+}
+
+static pawl_status
+look(pawl_client *client, pawl_error **error)
+{
+    return pawl_client_wait(client, some_id, 0, NULL, error);
+}
+
+typedef pawl_status (*call_fn)(pawl_client *client, pawl_error **error);
+
+static void
+an_answer_decides_whether_a_call_is_sent_again(void **state)
+{
+    static const struct {
+        struct fake_turn turn;
+        int resent;
+        int reconnected;
+    } cases[] = {
+        {{FAKE_REPLY, PAWL_EBUSY, "PW010", true, false, NULL, 0}, 1, 0},
+        {{FAKE_REPLY, PAWL_EBUSY, "40001", true, false, NULL, 0}, 1, 0},
+        {{FAKE_REPLY, PAWL_EDATABASE, "26000", true, false, NULL, 0}, 1, 0},
+        {{FAKE_REPLY, PAWL_EDATABASE, "42P05", true, false, NULL, 0}, 1, 0},
+        {{FAKE_REPLY, PAWL_EDATABASE, "0A000", true, false, NULL, 0}, 1, 0},
+        {{FAKE_REPLY, PAWL_ECONN, "25006", true, false, NULL, 0}, 1, 1},
+        {{FAKE_REPLY, PAWL_EDATABASE, "0A000", false, false, NULL, 0}, 0, 0},
+        {{FAKE_REPLY, PAWL_EDATABASE, "57014", true, false, NULL, 0}, 0, 0},
+        {{FAKE_REPLY, PAWL_EDATABASE, "53200", true, false, NULL, 0}, 0, 0},
+        {{FAKE_REPLY, PAWL_ENOTFOUND, "PW001", false, false, NULL, 0}, 0, 0},
+        {{FAKE_REPLY, PAWL_EUNKNOWN, "40003", true, false, NULL, 0}, 0, 0},
+    };
+    static const call_fn calls[] = {emit, signal_run};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (size_t c = 0; c < 2; c++) {
+            pawl_client *client;
+            pawl_error *error = NULL;
+
+            (void)fake_conn_reset(NULL);
+            fake_conn_add(cases[i].turn);
+            fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 2});
+            client = fake_conn_client("5s");
+            assert_int_equal(
+                calls[c](client, &error), cases[i].resent ? PAWL_OK : cases[i].turn.status);
+            assert_int_equal(
+                pawl_error_code(error), cases[i].resent ? PAWL_OK : cases[i].turn.status);
+            assert_int_equal(fake_conn.sends, 1 + cases[i].resent);
+            assert_int_equal(fake_conn.opens, 1 + cases[i].reconnected);
+            /* What may have been done is not to be done again. */
+            if (cases[i].turn.status == PAWL_EUNKNOWN)
+                assert_int_equal(pawl_error_retryable(error), 0);
+            pawl_error_free(error);
+            pawl_client_close(client);
+            assert_int_equal(fake_conn.opens, fake_conn.closes);
+        }
+}
+
+static void
+a_lost_reply_decides_by_what_the_call_does(void **state)
+{
+    static const enum fake_what ways[] = {FAKE_LOST, FAKE_SEND_BROKEN};
+    static const call_fn calls[] = {emit, look, signal_run};
+
+    (void)state;
+    for (size_t w = 0; w < 2; w++)
+        for (size_t c = 0; c < 3; c++) {
+            pawl_client *client;
+            pawl_error *error = NULL;
+            pawl_status status;
+
+            (void)fake_conn_reset(NULL);
+            fake_conn_add((struct fake_turn){.what = ways[w]});
+            fake_conn_add((struct fake_turn){.what = ways[w]});
+            fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 2});
+            client = fake_conn_client("5s");
+            status = calls[c](client, &error);
+            if (calls[c] == signal_run) {
+                assert_int_equal(status, PAWL_EUNKNOWN);
+                assert_int_equal(pawl_error_retryable(error), 0);
+                assert_int_equal(fake_conn.sends, 1);
+            } else {
+                assert_int_equal(status, calls[c] == emit ? PAWL_OK : PAWL_ESCHEMA);
+                assert_int_equal(fake_conn.sends, 3);
+                assert_int_equal(fake_conn.opens, 3);
+            }
+            pawl_error_free(error);
+            pawl_client_close(client);
+        }
+}
+
+static void
+no_reply_in_time_is_unknown_for_what_writes(void **state)
+{
+    static const struct {
+        call_fn call;
+        pawl_status status;
+        int retryable;
+    } cases[] = {{emit, PAWL_EUNKNOWN, 0}, {look, PAWL_ECONN, 1}, {signal_run, PAWL_EUNKNOWN, 0},
+        {cancel_run, PAWL_EUNKNOWN, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        pawl_client *client;
+        pawl_error *error = NULL;
+
+        (void)fake_conn_reset(NULL);
+        fake_conn_add((struct fake_turn){.what = FAKE_LATE});
+        client = fake_conn_client("30ms");
+        assert_int_equal(cases[i].call(client, &error), cases[i].status);
+        assert_int_equal(pawl_error_retryable(error), cases[i].retryable);
+        assert_int_equal(fake_conn.closes, 1);
+        pawl_error_free(error);
+        pawl_client_close(client);
+    }
+}
+
+static void
+an_error_behind_a_lost_reply_does_not_speak_of_the_first_try(void **state)
+{
+    static const struct fake_turn errors[] = {
+        {FAKE_REPLY, PAWL_EDATABASE, "57014", true, false, NULL, 0},
+        {FAKE_REPLY, PAWL_ECONFLICT, "PW004", false, false, NULL, 0},
+        {FAKE_REPLY, PAWL_ECONN, "57P04", false, false, NULL, 0},
+    };
+    static const struct {
+        call_fn call;
+        int retryable;
+    } cases[] = {{emit, 0}, {cancel_run, 1}, {look, -1}};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t c = 0; c < 3; c++) {
+            pawl_client *client;
+            pawl_error *error = NULL;
+
+            (void)fake_conn_reset(NULL);
+            fake_conn_add((struct fake_turn){.what = FAKE_LOST});
+            fake_conn_add(errors[i]);
+            client = fake_conn_client("5s");
+            if (cases[c].call == look) {
+                assert_int_equal(look(client, &error), errors[i].status);
+            } else {
+                assert_int_equal(cases[c].call(client, &error), PAWL_EUNKNOWN);
+                assert_int_equal(pawl_error_retryable(error), cases[c].retryable);
+                assert_non_null(strstr(pawl_error_hint(error), "said the server"));
+            }
+            pawl_error_free(error);
+            pawl_client_close(client);
+        }
+}
+
+static void
+a_trigger_of_which_nobody_knows_gives_its_ids(void **state)
+{
+    static const struct {
+        const char *options[2][2];
+        int retryable;
+    } cases[] = {
+        {{{"priority", "1"}, {"priority", "1"}}, 0},
+        {{{"key", "k"}, {"priority", "1"}}, 1},
+        {{{"key", "k"}, {"key_while_active", "on"}}, 0},
+        {{{"id", some_id}, {"priority", "1"}}, 1},
+        {{{"key", "k"}, {"key_ttl_ms", "1000"}}, 1},
+    };
+    char ids[3][PAWL_ID_SIZE];
+    pawl_error *error = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        pawl_trigger *trigger = pawl_trigger_new("w");
+        pawl_client *client = fake_conn_client("30ms");
+        struct pw_uuid id;
+        uint32_t flags = 77;
+
+        for (int o = 0; o < 2; o++)
+            pawl_trigger_set(trigger, cases[i].options[o][0], cases[i].options[o][1]);
+        fake_conn_add((struct fake_turn){.what = FAKE_LATE});
+        memset(ids, 'x', sizeof(ids));
+        assert_int_equal(
+            pawl_client_trigger(client, trigger, ids[0], &flags, &error), PAWL_EUNKNOWN);
+        assert_int_equal(pawl_error_retryable(error), cases[i].retryable);
+        assert_true(pw_uuid_parse(ids[0], &id));
+        assert_true(strcmp(cases[i].options[0][0], "id") != 0 || strcmp(ids[0], some_id) == 0);
+        assert_int_equal(flags, 77);
+        pawl_error_free(error);
+        pawl_client_close(client);
+        pawl_trigger_free(trigger);
+    }
+    /* Of many, each needs a key. */
+    for (int i = 0; i < 3; i++) {
+        const struct fake_turn turns[] = {{.what = FAKE_LATE}, {.what = FAKE_LATE},
+            {.what = FAKE_REPLY, .unreplicated = true, .texts = fake_ok, .columns = 2}};
+        pawl_trigger *trigger = pawl_trigger_new("w");
+        pawl_client *client = fake_conn_client("30ms");
+        struct pw_uuid id;
+
+        for (int n = 0; n < 3; n++)
+            pawl_trigger_add(trigger, pawl_text("1"), i == 0 && n == 1 ? NULL : "k");
+        fake_conn_add(turns[i]);
+        memset(ids, 'x', sizeof(ids));
+        assert_int_equal(
+            pawl_client_trigger_many(client, trigger, ids[0], NULL, &error), PAWL_EUNKNOWN);
+        assert_int_equal(pawl_error_retryable(error), i > 0);
+        for (int n = 0; n < 3; n++)
+            assert_true(pw_uuid_parse(ids[n], &id));
+        pawl_error_free(error);
+        pawl_client_close(client);
+        pawl_trigger_free(trigger);
+    }
+}
+
+static void
+a_lost_reply_without_a_new_connection_stays_unknown(void **state)
+{
+    pawl_client *client = fake_conn_client("60ms");
+
+    (void)state;
+    fake_conn_add((struct fake_turn){.what = FAKE_LOST});
+    fake_conn.fail_opens = 1000;
+    assert_int_equal(emit(client, NULL), PAWL_EUNKNOWN);
+    assert_int_equal(look(client, NULL), PAWL_ECONN);
+    fake_conn.fail_opens = 1;
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 2});
+    assert_int_equal(emit(client, NULL), PAWL_OK);
+    pawl_client_close(client);
+}
+
+static void
+a_connection_found_dead_is_replaced_before_anything_is_sent(void **state)
+{
+    pawl_client *client = fake_conn_client("5s");
+
+    (void)state;
+    fake_conn.dead_at_rest = true;
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 1});
+    assert_int_equal(signal_run(client, NULL), PAWL_OK);
+    assert_int_equal(fake_conn.opens, 2);
+    assert_int_equal(fake_conn.sends, 1);
+    pawl_client_close(client);
+}
+
+static void
+a_commit_without_its_standby_is_unknown_and_not_sent_again(void **state)
+{
+    pawl_client *client = fake_conn_client("5s");
+    pawl_error *error = NULL;
+
+    (void)state;
+    fake_conn_add((struct fake_turn){
+        .what = FAKE_REPLY, .unreplicated = true, .texts = fake_ok, .columns = 2});
+    assert_int_equal(emit(client, &error), PAWL_EUNKNOWN);
+    assert_string_equal(pawl_error_message(error), "committed, but the standby may not have it");
+    assert_int_equal(fake_conn.sends, 1);
+    pawl_error_free(error);
+    pawl_client_close(client);
+}
+
+static void
+a_refusal_that_stays_is_not_waited_for(void **state)
+{
+    pawl_client *client = fake_conn_client("30s");
+
+    (void)state;
+    fake_conn.dead_at_rest = true;
+    fake_conn.fail_opens = 1;
+    fake_conn.unretryable = true;
+    assert_int_equal(emit(client, NULL), PAWL_ECONN);
+    assert_int_equal(fake_conn.opens, 2);
+    pawl_client_close(client);
+}
+
+static void
+no_memory_to_send_leaves_the_connection(void **state)
+{
+    pawl_client *client = fake_conn_client("5s");
+
+    (void)state;
+    fake_conn_add((struct fake_turn){.what = FAKE_SEND_NO_MEMORY});
+    assert_int_equal(signal_run(client, NULL), PAWL_ENOMEM);
+    assert_int_equal(fake_conn.closes, 0);
+    pawl_client_close(client);
+}
+
+#define TEST(function) cmocka_unit_test_setup(function, fake_conn_reset)
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_answer_decides_whether_a_call_is_sent_again),
+        TEST(a_lost_reply_decides_by_what_the_call_does),
+        TEST(no_reply_in_time_is_unknown_for_what_writes),
+        TEST(an_error_behind_a_lost_reply_does_not_speak_of_the_first_try),
+        TEST(a_trigger_of_which_nobody_knows_gives_its_ids),
+        TEST(a_lost_reply_without_a_new_connection_stays_unknown),
+        TEST(a_connection_found_dead_is_replaced_before_anything_is_sent),
+        TEST(a_commit_without_its_standby_is_unknown_and_not_sent_again),
+        TEST(a_refusal_that_stays_is_not_waited_for),
+        TEST(no_memory_to_send_leaves_the_connection),
+    };
+
+    return cmocka_run_group_tests_name("libpawl/client_resend", tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a handler can ask about its run, its memory, its notes, and what the heartbeat tells. */
+#include "base/buf.h"
+#include "base/time.h"
+#include "fail_alloc.h"
+#include "fake_core.h"
+#include "libpawl/branch.h"
+#include "pawl/run.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct pw_task *task;
+static pawl_run *run;
+
+static void
+begin(const char *record)
+{
+    fake_core_reset();
+    task = fake_core_task(record);
+    assert_non_null(task);
+    run = task->run;
+}
+
+static int
+end(void **state)
+{
+    (void)state;
+    if (task != NULL)
+        fake_core_end(task);
+    task = NULL;
+    fake_core_done();
+    return 0;
+}
+
+static void
+facts_are_those_of_the_claim(void **state)
+{
+    int mine = 0;
+
+    (void)state;
+    begin(NULL);
+    task->userdata = &mine;
+    task->tenant = "acme";
+    task->attempt = 3;
+    task->metadata = pawl_text("{\"m\":1}");
+    assert_string_equal(pawl_run_id(run), "019ab000-0000-7000-8000-000000000001");
+    assert_string_equal(pawl_run_workflow(run), "demo.v1");
+    assert_string_equal(pawl_run_tenant(run), "acme");
+    assert_string_equal(pawl_run_input(run).data, "{\"n\":1}");
+    assert_string_equal(pawl_run_metadata(run).data, "{\"m\":1}");
+    assert_int_equal(pawl_run_attempt(run), 3);
+    assert_ptr_equal(pawl_run_userdata(run), &mine);
+    assert_int_equal(pawl_run_rolling_back(run), 0);
+    assert_int_equal(pawl_run_undo_uncertain(run), 0);
+    assert_int_equal(pawl_run_check(run), PAWL_OK);
+    assert_null(pawl_run_error(run).data);
+    assert_string_equal(pawl_run_error_message(run), "");
+    assert_null(pawl_run_context(run));
+    pawl_run_set_context(run, &mine);
+    assert_ptr_equal(pawl_run_context(run), &mine);
+}
+
+static void
+nothing_is_asked_of_no_run(void **state)
+{
+    pawl_bytes bytes;
+
+    (void)state;
+    assert_string_equal(pawl_run_id(NULL), "");
+    assert_string_equal(pawl_run_workflow(NULL), "");
+    assert_string_equal(pawl_run_tenant(NULL), "");
+    assert_null(pawl_run_input(NULL).data);
+    assert_null(pawl_run_metadata(NULL).data);
+    assert_int_equal(pawl_run_attempt(NULL), 0);
+    assert_null(pawl_run_userdata(NULL));
+    assert_int_equal(pawl_run_check(NULL), PAWL_EINVAL);
+    assert_null(pawl_run_alloc(NULL, 1));
+    assert_int_equal(pawl_run_printf(NULL, &bytes, "x"), PAWL_EINVAL);
+    assert_int_equal(pawl_run_quote(NULL, "x", &bytes), PAWL_EINVAL);
+    assert_null(pawl_run_error(NULL).data);
+    assert_string_equal(pawl_run_error_message(NULL), "");
+    assert_null(pawl_run_context(NULL));
+    assert_int_equal(pawl_run_rolling_back(NULL), 0);
+    assert_int_equal(pawl_run_undo_uncertain(NULL), 0);
+    pawl_run_set_context(NULL, NULL);
+    pawl_run_set_nonblocking(NULL);
+    pawl_run_fail(NULL, "c", "m");
+    pawl_run_fail_with(NULL, bytes);
+    pawl_run_retry_after(NULL, 1);
+    pawl_run_log(NULL, "x");
+    pawl_run_progress(NULL, "x", "y");
+    pawl_run_finish(NULL, PAWL_OK, (pawl_bytes){0});
+    pw_run_free(NULL);
+}
+
+static void
+texts_are_formatted_and_quoted_into_memory_of_the_run(void **state)
+{
+    pawl_bytes bytes = {0};
+
+    (void)state;
+    begin(NULL);
+    assert_int_equal(pawl_run_printf(run, &bytes, "{\"n\":%d}", 42), PAWL_OK);
+    assert_string_equal(bytes.data, "{\"n\":42}");
+    assert_int_equal(bytes.size, 8);
+    assert_int_equal(pawl_run_quote(run, "a \"b\" \n \xff", &bytes), PAWL_OK);
+    assert_string_equal(bytes.data, "\"a \\\"b\\\" \\n \xef\xbf\xbd\"");
+    assert_int_equal(pawl_run_quote(run, NULL, &bytes), PAWL_EINVAL);
+}
+
+static void
+memory_of_a_branch_has_a_limit(void **state)
+{
+    pawl_bytes bytes;
+
+    (void)state;
+    fake_core_reset();
+    fake_core_limits(1000, 65536);
+    task = fake_core_task(NULL);
+    run = task->run;
+    assert_non_null(pawl_run_alloc(run, 10000));
+    assert_null(pawl_run_alloc(run, 65536));
+    assert_int_equal(pawl_run_printf(run, &bytes, "%65536s", "x"), PAWL_ENOMEM);
+    assert_non_null(pawl_run_alloc(run, 100));
+}
+
+static void
+notes_are_posted_and_nobody_waits(void **state)
+{
+    (void)state;
+    begin(NULL);
+    pawl_run_log(run, "line %d", 1);
+    pawl_run_progress(run, "pages", "%d %%", 40);
+    pawl_run_progress(run, NULL, "half");
+    pawl_run_log(run, "%s", "");
+    assert_string_equal(fake_core_item(0), "note - line 1 -");
+    assert_string_equal(fake_core_item(1), "note pages 40 % {\"kind\":\"progress\"}");
+    assert_string_equal(fake_core_item(2), "note - half {\"kind\":\"progress\"}");
+    assert_string_equal(fake_core_item(3), "note -  -");
+    assert_int_equal(fake_core_seq(0), INT32_MIN);
+}
+
+static void
+long_and_broken_notes_are_cut_and_mended(void **state)
+{
+    char *text = malloc(20001);
+    char name[301];
+
+    (void)state;
+    begin(NULL);
+    assert_non_null(text);
+    memset(text, 'x', 20000);
+    text[20000] = '\0';
+    memcpy(text + 16383, "\xc3\xa4", 2);
+    memset(name, 'n', 300);
+    name[300] = '\0';
+    pawl_run_progress(run, name, "%s", text);
+    assert_int_equal(strlen(fake_core_item(0)),
+        strlen("note ") + 200 + 1 + 16383 + strlen(" {\"kind\":\"progress\"}"));
+    pawl_run_log(run, "a\xff\xc3z");
+    assert_string_equal(fake_core_item(1), "note - a??z -");
+    pawl_run_progress(run, "\x80", "1");
+    assert_string_equal(fake_core_item(2), "note ? 1 {\"kind\":\"progress\"}");
+    free(text);
+}
+
+static void
+more_than_a_thousand_notes_are_dropped(void **state)
+{
+    (void)state;
+    begin(NULL);
+    for (int i = 0; i < 1100; i++)
+        pawl_run_log(run, "%d", i);
+    assert_int_equal(fake_core_count(), 1000);
+    assert_int_equal(atomic_load(&run->notes_dropped), 100);
+    end(state);
+    begin(NULL);
+    fail_alloc_at(1);
+    pawl_run_log(run, "no memory");
+    fail_alloc_at(0);
+    atomic_store(&task->standing, PW_LEASE_LOST);
+    pawl_run_log(run, "too late");
+    assert_int_equal(fake_core_count(), 0);
+    assert_int_equal(atomic_load(&run->notes_dropped), 2);
+}
+
+/* Puts an N in the place of every time that a step has taken. */
+static void
+mask_times(char *text)
+{
+    static const char key[] = "\"started_ms\":";
+    char *at = text;
+
+    while ((at = strstr(at, key)) != NULL) {
+        size_t digits;
+
+        at += strlen(key);
+        digits = strspn(at, "0123456789");
+        assert_true(digits == 4);
+        *at = 'N';
+        memmove(at + 1, at + digits, strlen(at + digits) + 1);
+    }
+}
+
+static void
+a_heartbeat_tells_of_steps_that_last(void **state)
+{
+    pawl_run *branch;
+    struct pw_buf json;
+    size_t count = 0;
+
+    (void)state;
+    begin(NULL);
+    pw_buf_init(&json, 65536);
+    assert_int_equal(pawl_run_branch(run, "side", &branch), PAWL_OK);
+    pw_run_write_running(run, pw_now_us(), 0, &json, &count);
+    assert_int_equal(count, 0);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    pawl_run_option(branch, "timeout_ms", "9000");
+    assert_int_equal(pawl_step_begin(branch, "b", NULL), PAWL_TODO);
+    pw_run_write_running(run, pw_now_us(), 1000000, &json, &count);
+    assert_int_equal(count, 0);
+    pw_run_write_running(run, pw_now_us() + 2000000, 1000000, &json, &count);
+    assert_int_equal(count, 2);
+    mask_times(json.data);
+    assert_string_equal(pw_buf_text(&json),
+        "{\"run\":\"019ab000-0000-7000-8000-000000000001\",\"task\":0,"
+        "\"step\":\"a#1\",\"started_ms\":N},"
+        "{\"run\":\"019ab000-0000-7000-8000-000000000001\",\"task\":0,"
+        "\"step\":\"side/b#1\",\"started_ms\":N,\"timeout_ms\":9000}");
+    assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+    assert_int_equal(pawl_step_finish(branch, PAWL_EFAILED, pawl_text("1"), NULL), PAWL_SUSPENDED);
+    pw_buf_clear(&json);
+    count = 0;
+    pw_run_write_running(run, pw_now_us() + 1999999, 1000000, &json, &count);
+    assert_int_equal(count, 0);
+    pw_buf_done(&json);
+    /* One that does not fit is left out. */
+    pw_buf_init(&json, 300);
+    assert_int_equal(pawl_step_begin(run, "c", NULL), PAWL_TODO);
+    pw_run_write_running(run, pw_now_us(), 0, &json, &count);
+    assert_int_equal(count, 0);
+    assert_true(pw_buf_ok(&json));
+    pw_buf_done(&json);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(facts_are_those_of_the_claim, end),
+        cmocka_unit_test(nothing_is_asked_of_no_run),
+        cmocka_unit_test_teardown(texts_are_formatted_and_quoted_into_memory_of_the_run, end),
+        cmocka_unit_test_teardown(memory_of_a_branch_has_a_limit, end),
+        cmocka_unit_test_teardown(notes_are_posted_and_nobody_waits, end),
+        cmocka_unit_test_teardown(long_and_broken_notes_are_cut_and_mended, end),
+        cmocka_unit_test_teardown(more_than_a_thousand_notes_are_dropped, end),
+        cmocka_unit_test_teardown(a_heartbeat_tells_of_steps_that_last, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
