@@ -14,6 +14,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}log_path=$work/report
 finish() {
     local code=$?
     if cat "$work"/report.* >&2 2>/dev/null; then ok 1 'the checkers have nothing to report'; fi
+    [ -z "${worker:-}" ] || kill "$worker" 2>/dev/null
     [ ! -e "$work/tmux" ] || tmux -S "$work/tmux" kill-server 2>/dev/null
     rm -rf "$work"
     [ "$code" = 0 ] || exit "$code"
@@ -54,6 +55,18 @@ pawl() {
 }
 # The widest line of a text.
 widest() { LC_ALL=C.UTF-8 wc -L <<<"$1"; }
+# until_true WHAT COMMAND...: waits for a command to succeed. A minute is for slow machines; then the test ends here.
+until_true() {
+    local what=$1
+    shift
+    for _ in $(seq 1200); do
+        if "$@" >/dev/null 2>&1; then return 0; fi
+        sleep 0.05
+    done
+    ok 1 "in time: $what"
+    sed 's/^/# /' "$work/worker.err" 2>/dev/null
+    exit 1
+}
 sql() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 "$@"; }
 
 # One server of tmux for all terminals of a test: one that ends with its last terminal may be asked for the next as it goes.

@@ -22,9 +22,9 @@ screen() { in_tmux capture-pane -p -t "$pane" "$@"; }
 press() { in_tmux send-keys -t "$pane" "$@"; }
 pid_of_command() { cat "$work/$pane.pid"; }
 
-# until_true COMMAND...: waits for a command to succeed, for half a minute at most; not so long once something was wrong.
-until_true() {
-    for _ in $(seq $((bad > 0 ? 40 : 600))); do
+# before_long COMMAND...: waits for a command to succeed, for a minute or so at most; not so long once something was wrong.
+before_long() {
+    for _ in $(seq $((bad > 0 ? 40 : 1200))); do
         if "$@"; then return 0; fi
         sleep 0.05
     done
@@ -36,14 +36,14 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # shows PATTERN WHAT: sooner or later.
 shows() {
-    if until_true has "$1"; then ok 0 "$2"; else
+    if before_long has "$1"; then ok 0 "$2"; else
         ok 1 "$2"
         printf '# expected something like: %s\n' "$1"
         screen | sed 's/^/#   /'
     fi
 }
 shows_no() {
-    if until_true has_not "$1"; then ok 0 "$2"; else
+    if before_long has_not "$1"; then ok 0 "$2"; else
         ok 1 "$2"
         screen | sed 's/^/#   /'
     fi
@@ -51,7 +51,7 @@ shows_no() {
 
 # is_sane WHAT: the terminal is as it was before the command: its settings, the cursor, the screen.
 is_sane() {
-    until_true test -s "$work/$pane.after"
+    before_long test -s "$work/$pane.after"
     is "$(cat "$work/$pane.after")" "$(cat "$work/$pane.before")" "$1: the settings are as they were"
     is "$(in_tmux display -p -t "$pane" '#{cursor_flag} #{alternate_on} #{keypad_cursor_flag} #{keypad_flag}')" '1 0 0 0' \
         "$1: cursor, screen and keypad, too"

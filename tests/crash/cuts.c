@@ -416,7 +416,7 @@ cut_workers(struct field *field)
     char host[300], port[32];
     const char *const env[] = {host, port, NULL};
     struct crash_workers spec = {
-        .count = 6, .lease_ms = 2000, .concurrency = 8, .step_us = 2000, .env = env};
+        .count = 6, .lease_ms = 3000, .concurrency = 8, .step_us = 2000, .env = env};
 
     (void)snprintf(host, sizeof(host), "PGHOST=%s", proxy_host(field->proxy));
     (void)snprintf(port, sizeof(port), "PGPORT=%d", proxy_port(field->proxy));

@@ -10,8 +10,8 @@ enum {
     stops = 60,
     runs = 20000,
     threads = 4,
-    long_in = 5,
-    outage_us = 4000000
+    long_in = 12,
+    lease_ms = 5000
 };
 
 struct field {
@@ -41,9 +41,9 @@ stop_and_start(struct field *field)
         producers_await_ended(producers, from + (to - from) / 2);
         crash_pause(crash, 20000);
         cluster_crash(&field->cluster);
-        /* Now and then it takes long, so that workers have learnt to wait when it is over. */
+        /* Now and then it takes longer than leases, and workers have learnt to wait when it is over. */
         if (i % long_in == 1)
-            crash_pause(crash, outage_us);
+            crash_outlast(crash);
         cluster_start(&field->cluster);
         crash_connect(crash);
     }
@@ -68,15 +68,13 @@ main(int argc, char **argv)
 {
     struct field field = {0};
     struct crash *crash = &field.crash;
-    struct crash_workers spec = {.count = 4, .lease_ms = 1000, .concurrency = 16, .step_us = 3000};
+    struct crash_workers spec = {
+        .count = 4, .lease_ms = lease_ms, .concurrency = 16, .step_us = 3000};
     struct part parts[threads + 1];
     struct cluster_options options = {.pawl = true};
 
     crash_start(crash, argc, argv);
     options.pooled = crash->race.pooled;
-    /* A pooler looks for the server once a second only. */
-    if (options.pooled)
-        spec.lease_ms = 5000;
     cluster_open(&field.cluster, &options);
     cluster_use(&field.cluster);
     crash_connect(crash);

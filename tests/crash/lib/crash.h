@@ -89,6 +89,9 @@ void crash_rest(void);
 /* Lets a random time pass, up to most_us. */
 void crash_pause(struct crash *crash, unsigned most_us);
 
+/* Lets the lease of the workers pass, and a little more. */
+void crash_outlast(const struct crash *crash);
+
 /* Kills a worker chosen at random, waiting until there is one, and returns when it has ended. */
 void crash_kill(struct crash *crash);
 
