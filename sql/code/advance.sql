@@ -168,11 +168,15 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_left int;
+    v_runs uuid[];
+    v_steps int[];
 begin
     return query
     select i.run_id, i.task_no / 1000000 from unnest(p_runs, p_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
-    for run_id, step_no, v_left in
+    if not exists (select from unnest(p_tasks) t where t % 1000000 > 0) then
+        return;
+    end if;
+    with counted as (
         update pawl.gate g
         set missing = g.missing - c.n
         from (
@@ -185,29 +189,54 @@ begin
             select h.ctid from pawl.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
         where g.ctid = h.ctid
         returning g.run_id, g.step_no, g.missing
-    loop
-        if v_left = 0 then
-            perform pawl._end_map(run_id, step_no, p_now);
-            return next;
-        end if;
-    end loop;
+    )
+    select array_agg(c.run_id), array_agg(c.step_no) into v_runs, v_steps from counted c where c.missing = 0;
+    if v_runs is not null then
+        perform pawl._end_maps(v_runs, v_steps, p_now);
+        return query select d.run_id, d.step_no from unnest(v_runs, v_steps) d (run_id, step_no);
+    end if;
 end
 $$;
 comment on function pawl._whole_steps(uuid[], int[], timestamptz) is 'the steps that are done with these tasks';
 
--- The last element of a map step is done, or there is none: one record for the step as a whole. Its outputs stay with the elements.
-create function pawl._end_map(p_run uuid, p_step int, p_now timestamptz)
+-- The last elements of map steps are done, or there are none: one record for each step as a whole. Its outputs stay with the elements.
+create function pawl._end_maps(p_runs uuid[], p_steps int[], p_now timestamptz)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+set plan_cache_mode to force_generic_plan
 as $$
 declare
-    v_run pawl.task;
+    v_map record;
 begin
-    delete from pawl.gate g where g.run_id = p_run and g.step_no = p_step;
-    select t.* into v_run from pawl.task t where t.run_id = p_run and t.task_no = 0;
-    perform pawl._record_task(v_run, p_step * 1000000, (pawl._flow_step(v_run, p_step)).name, 1, null, null, null, 1, 0, p_now, p_now);
+    delete from pawl.gate g
+    using unnest(p_runs, p_steps) d (run_id, step_no)
+    cross join lateral (
+        select h.ctid from pawl.gate h where h.run_id = d.run_id and h.step_no = d.step_no offset 0) h
+    where g.ctid = h.ctid;
+    for v_map in
+        with it as materialized (
+            select t.run, s.step_no, s.name
+            from unnest(p_runs, p_steps) d (run_id, step_no)
+            cross join lateral (select t as run from pawl.task t where t.run_id = d.run_id and t.task_no = 0 offset 0) t
+            cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = (t.run).queue_id offset 0) q
+            cross join lateral (
+                select s.step_no, s.name from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = d.step_no offset 0) s
+        ), recorded as (
+            -- The plain case of _record_task, without the call.
+            insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name)
+            select (i.run).run_id, i.step_no * 1000000, (i.run).round, 1, 1, i.step_no, 1, 0, p_now, p_now, i.name
+            from it i
+            where (i.run).round = 1 and not (i.run).kept
+        )
+        select i.* from it i where (i.run).round > 1 or (i.run).kept
+    loop
+        perform pawl._record_task(v_map.run, v_map.step_no * 1000000, v_map.name, 1, null, null, null, 1, 0, p_now, p_now);
+    end loop;
 end
 $$;
-comment on function pawl._end_map(uuid, int, timestamptz) is 'records the end of a map step';
+comment on function pawl._end_maps(uuid[], int[], timestamptz) is 'records the ends of map steps';

@@ -75,11 +75,10 @@ begin
           -- As for a plain commit, and no map among the last steps, of which too much may have been gathered.
           and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
           and t.triggered_at > p_now - interval '1 day'
-          and not exists (
+          and exists (
               select from pawl.queue q
-              join pawl.flow_edge l on l.workflow_id = q.workflow_id and l.dependent_no = 0
-              join pawl.flow_step s on s.workflow_id = l.workflow_id and s.step_no = l.step_no
-              where q.queue_id = t.queue_id and s.map_from is not null)
+              join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = 0
+              where q.queue_id = t.queue_id and s.gathers = '{}')
         returning t.*, e.output
     ), ended as (
         insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,

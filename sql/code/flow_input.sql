@@ -40,9 +40,9 @@ end
 $$;
 comment on function pawl._outputs(uuid[], int[]) is 'the records of tasks of flows';
 
--- The records of the elements of a map step, in order.
-create function pawl._elements(p_run uuid, p_step int)
-returns table (task_no int, output json)
+-- The records of the elements of map steps. Asked step by step, so that a run of many tasks is not read whole.
+create function pawl._elements(p_runs uuid[], p_steps int[])
+returns table (run_id uuid, step_no int, task_no int, output json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -52,20 +52,27 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 #variable_conflict use_column
+declare
+    v_step int;
+    v_runs uuid[];
 begin
-    return query
-    select s.task_no, s.output
-    from pawl.step s
-    where s.run_id = p_run and s.task_no between p_step * 1000000 + 1 and p_step * 1000000 + 999999
-      and strpos(s.name, '#') = 0 and s.state = 1
-    union all
-    select k.task_no, k.output
-    from pawl.step_kept k
-    where k.run_id = p_run and k.task_no between p_step * 1000000 + 1 and p_step * 1000000 + 999999
-      and strpos(k.name, '#') = 0 and k.state = 1;
+    for v_step, v_runs in
+        select d.step_no, array_agg(distinct d.run_id) from unnest(p_runs, p_steps) d (run_id, step_no) group by d.step_no
+    loop
+        return query
+        select s.run_id, v_step, s.task_no, s.output
+        from pawl.step s
+        where s.run_id = any (v_runs) and s.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
+          and strpos(s.name, '#') = 0 and s.state = 1
+        union all
+        select k.run_id, v_step, k.task_no, k.output
+        from pawl.step_kept k
+        where k.run_id = any (v_runs) and k.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
+          and strpos(k.name, '#') = 0 and k.state = 1;
+    end loop;
 end
 $$;
-comment on function pawl._elements(uuid, int) is 'the recorded elements of a map step';
+comment on function pawl._elements(uuid[], int[]) is 'the recorded elements of map steps';
 
 create function pawl._gather_max()
 returns bigint
@@ -79,21 +86,47 @@ end
 $$;
 comment on function pawl._gather_max() is 'bytes that the gathered outputs of a map step may have';
 
--- The outputs of a map step in order, or null if it was skipped.
-create function pawl._gather(p_run uuid, p_step int)
-returns json
+-- How many bytes the outputs of map steps have.
+create function pawl._gathered_bytes(p_runs uuid[], p_steps int[])
+returns table (run_id uuid, step_no int, bytes bigint)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
+#variable_conflict use_column
 begin
-    if exists (select from pawl._outputs(array[p_run], array[p_step * 1000000]) o where o.state = 4) then
-        return null;
+    -- Most flows gather nothing.
+    if cardinality(p_runs) = 0 then
+        return;
     end if;
-    return (select coalesce(json_agg(e.output order by e.task_no), '[]') from pawl._elements(p_run, p_step) e);
+    return query
+    select e.run_id, e.step_no, sum(octet_length(e.output::text))::bigint
+    from pawl._elements(p_runs, p_steps) e
+    group by e.run_id, e.step_no;
 end
 $$;
-comment on function pawl._gather(uuid, int) is 'the outputs of a map step as one array';
+comment on function pawl._gathered_bytes(uuid[], int[]) is 'how large the outputs of map steps are';
+
+-- The outputs of map steps, each as one array in order. None for a map of nothing, or one that was skipped.
+create function pawl._gather(p_runs uuid[], p_steps int[])
+returns table (run_id uuid, step_no int, outputs json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    -- Most flows gather nothing.
+    if cardinality(p_runs) = 0 then
+        return;
+    end if;
+    return query
+    select e.run_id, e.step_no, json_agg(e.output order by e.task_no)
+    from pawl._elements(p_runs, p_steps) e
+    group by e.run_id, e.step_no;
+end
+$$;
+comment on function pawl._gather(uuid[], int[]) is 'the outputs of map steps as arrays';
 
 -- For each of these steps what the steps it depends on came to, as one object. For step 0: the output of the run.
 create function pawl._dep_outputs(p_runs uuid[], p_steps int[])
@@ -125,12 +158,18 @@ begin
         select x.name, x.map_from from pawl.flow_step x where x.workflow_id = s.workflow_id and x.step_no = d.no offset 0) x on true;
     return query
     select w.run_id, w.step_no,
-           coalesce(json_object_agg(w.name, case when w.mapped then pawl._gather(w.run_id, w.dep_no) else o.output end order by w.n)
+           coalesce(json_object_agg(w.name, case when not w.mapped then o.output
+                                                 -- Of a map that was skipped there is nothing.
+                                                 when o.state = 1 then coalesce(g.outputs, '[]') end order by w.n)
                         filter (where w.name is not null), '{}')
     from unnest(v_runs, v_steps, v_deps, v_names, v_mapped) with ordinality w (run_id, step_no, dep_no, name, mapped, n)
     left join pawl._outputs(
         array(select distinct r from unnest(v_runs) r), array(select distinct d * 1000000 from unnest(v_deps) d where d is not null)) o
         on o.run_id = w.run_id and o.task_no = w.dep_no * 1000000
+    left join pawl._gather(
+        array(select m.run_id from unnest(v_runs, v_mapped) m (run_id, mapped) where m.mapped),
+        array(select m.dep_no from unnest(v_deps, v_mapped) m (dep_no, mapped) where m.mapped)) g
+        on g.run_id = w.run_id and g.step_no = w.dep_no
     group by w.run_id, w.step_no;
 end
 $$;

@@ -21,12 +21,22 @@ declare
 begin
     with it as materialized (
         select t.run_id, t.priority as run_priority, t.round, t.kept, t.recorded, t.paused, t.triggered_at, t.tenant, t.limit_key, s.step_no,
-               s.queue_id, s.priority, s.plain
+               s.queue_id, s.priority, s.plain, s.gathers
         from unnest(p_runs, p_steps) i (run_id, step_no)
         cross join lateral (select t.* from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
         cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
         cross join lateral (select s.* from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
         where i.step_no > 0
+    ), large as materialized (
+        select b.run_id, b.step_no
+        from pawl._gathered_bytes(array(select i.run_id from it i cross join lateral unnest(i.gathers) d),
+                                  array(select d from it i cross join lateral unnest(i.gathers) d)) b
+        where b.bytes > pawl._gather_max()
+    ), plain as materialized (
+        select i.* from it i
+        where i.plain
+          -- guard:gather_many
+          and not exists (select from large l where l.run_id = i.run_id and l.step_no = any (i.gathers))
     ), made as (
         -- Of an earlier round a task may have recorded something.
         insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
@@ -38,14 +48,14 @@ begin
                case when i.paused is not null then 'infinity' else p_now + coalesce(p_delay, '0') end,
                i.triggered_at, i.tenant, i.limit_key, pawl._paused_task(i.paused, p_now, p_delay),
                i.paused is not null and not coalesce(p_delay > interval '0', false)
-        from it i
-        where i.plain
+        from plain i
     )
-    select array_agg(distinct i.queue_id) filter (where i.plain),
-           array_agg(i.run_id order by i.run_id, i.step_no) filter (where not i.plain),
-           array_agg(i.step_no order by i.run_id, i.step_no) filter (where not i.plain)
+    select (select array_agg(distinct p.queue_id) from plain p),
+           array_agg(i.run_id order by i.run_id, i.step_no),
+           array_agg(i.step_no order by i.run_id, i.step_no)
     into v_queues, v_runs, v_steps
-    from it i;
+    from it i
+    where not exists (select from plain p where p.run_id = i.run_id and p.step_no = i.step_no);
     perform pawl._wake(q, p_now) from unnest(v_queues) q;
     for v_n in 1..coalesce(cardinality(v_runs), 0) loop
         if pawl._start_step(v_runs[v_n], v_steps[v_n], p_now, p_delay) then
@@ -191,23 +201,16 @@ language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
-declare
-    v_dep record;
-    v_bytes bigint;
 begin
-    for v_dep in
-        select x.step_no, x.name
-        from pawl.flow_step x
-        where x.workflow_id = p_step.workflow_id and x.step_no = any (p_step.deps) and x.map_from is not null
-    loop
-        select sum(octet_length(e.output::text)) into v_bytes from pawl._elements(p_run.run_id, v_dep.step_no) e;
+    return (
+        select json_build_object('code', 'output_too_large', 'message',
+            format('the outputs of step %s have %s bytes together, the limit is %s', x.name, b.bytes, pawl._gather_max()))
+        from pawl._gathered_bytes(array(select p_run.run_id from unnest(p_step.gathers)), p_step.gathers) b
+        join pawl.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = b.step_no
         -- guard:gather_max
-        if v_bytes > pawl._gather_max() then
-            return json_build_object('code', 'output_too_large', 'message',
-                format('the outputs of step %s have %s bytes together, the limit is %s', v_dep.name, v_bytes, pawl._gather_max()));
-        end if;
-    end loop;
-    return null;
+        where b.bytes > pawl._gather_max()
+        order by b.step_no
+        limit 1);
 end
 $$;
 comment on function pawl._too_much(pawl.task, pawl.flow_step) is 'an error if a step depends on more than can be gathered';
@@ -227,7 +230,7 @@ begin
         v_array := pawl._run_input(p_run.run_id);
     else
         v_from := pawl._flow_step(p_run, p_step.map_from);
-        v_array := case when v_from.map_from is not null then pawl._gather(p_run.run_id, p_step.map_from)
+        v_array := case when v_from.map_from is not null then (select g.outputs from pawl._gather(array[p_run.run_id], array[p_step.map_from]) g)
                         else (select o.output from pawl._outputs(array[p_run.run_id], array[p_step.map_from * 1000000]) o) end;
     end if;
     if coalesce(json_typeof(v_array), 'null') = 'null' and p_step.map_from > 0 then
@@ -270,7 +273,7 @@ declare
     v_item record;
 begin
     if p_step.map_from is not null and p_run.recorded then
-        v_done := array(select e.task_no from pawl._elements(p_run.run_id, p_step.step_no) e);
+        v_done := array(select e.task_no from pawl._elements(array[p_run.run_id], array[p_step.step_no]) e);
     end if;
     if p_step.child_workflow_id is not null then
         v_count := cardinality(p_items) - cardinality(v_done);
@@ -324,7 +327,7 @@ begin
     if p_step.map_from is not null and p_count > 0 then
         insert into pawl.gate (run_id, step_no, missing) values (p_run.run_id, p_step.step_no, p_count);
     elsif p_step.map_from is not null then
-        perform pawl._end_map(p_run.run_id, p_step.step_no, p_now);
+        perform pawl._end_maps(array[p_run.run_id], array[p_step.step_no], p_now);
     end if;
 end
 $$;
