@@ -80,14 +80,11 @@ begin
             passed_over := passed_over or not found;
         end if;
         continue when v_task.run_id is null;
-        -- The wait may have timed out, or taken another event, while this one waited for the row; and a run
-        -- takes an event once, however many of its waits match.
+        -- A run takes an event once, however many of its waits match.
         -- guard:deliver_recheck
-        continue when not exists (
-            select from pawl.wait w
-            where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name)
-            or exists (
+        continue when exists (
             select from pawl._steps(array[v_wait.run_id]) s where s.kind = 3 and s.source_id = p_event.event_id);
+        -- The wait may have timed out, or taken another event, while this one waited for the row: then nothing is settled.
         settled := settled + pawl._settle(v_task, v_wait, 1, p_event.payload, null, p_event.event_id, p_now)::int;
     end loop;
     if v_seen < p_most then

@@ -63,13 +63,14 @@ declare
     v_ended uuid[];
     v_ids uuid[];
     v_outputs json[];
+    v_started timestamptz[];
     v_error json;
 begin
-    select array_agg(d.run_id), array_agg(d.outputs) into v_ids, v_outputs
+    select array_agg(d.run_id), array_agg(d.outputs), array_agg(d.started_at) into v_ids, v_outputs, v_started
     from pawl._dep_outputs(p_runs, array(select 0 from unnest(p_runs))) d;
     with gone as (
         delete from pawl.task t
-        using unnest(v_ids, v_outputs) e (run_id, output)
+        using unnest(v_ids, v_outputs, v_started) e (run_id, output, first_at)
         cross join lateral (select h.ctid from pawl.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
         where t.ctid = h.ctid
           -- As for a plain commit, and no map among the last steps, of which too much may have been gathered.
@@ -79,15 +80,14 @@ begin
               select from pawl.queue q
               join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = 0
               where q.queue_id = t.queue_id and s.gathers = '{}')
-        returning t.*, e.output
+        returning t.*, e.output, e.first_at
     ), ended as (
         insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
                               rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
         select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, 1, g.triggered_at,
-               o.started_at, p_now, false, g.input_apart,
+               g.first_at, p_now, false, g.input_apart,
                g.tenant, g.limit_key, g.key, g.input, g.metadata, g.output
         from gone g
-        left join pawl._outputs(p_runs, array[1000000]) o on o.run_id = g.run_id
         returning run_id
     )
     select array_agg(e.run_id) into v_ended from ended e;

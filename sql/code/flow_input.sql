@@ -128,9 +128,10 @@ end
 $$;
 comment on function pawl._gather(uuid[], int[]) is 'the outputs of map steps as arrays';
 
--- For each of these steps what the steps it depends on came to, as one object. For step 0: the output of the run.
+-- For each of these steps what the steps it depends on came to, as one object. For step 0: the output of the run, and when its first
+-- step started.
 create function pawl._dep_outputs(p_runs uuid[], p_steps int[])
-returns table (run_id uuid, step_no int, outputs json)
+returns table (run_id uuid, step_no int, outputs json, started_at timestamptz)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -145,27 +146,44 @@ declare
     v_deps int[];
     v_names text[];
     v_mapped boolean[];
+    v_places bigint[];
 begin
-    select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(x.name), array_agg(x.map_from is not null)
-    into v_runs, v_steps, v_deps, v_names, v_mapped
-    from unnest(p_runs, p_steps) i (run_id, step_no)
-    cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
-    cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
-    cross join lateral (
-        select s.workflow_id, s.deps from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
-    left join lateral unnest(s.deps) with ordinality d (no, n) on true
-    left join lateral (
-        select x.name, x.map_from from pawl.flow_step x where x.workflow_id = s.workflow_id and x.step_no = d.no offset 0) x on true;
+    with it as materialized (
+        select i.run_id, i.step_no, t.queue_id
+        from unnest(p_runs, p_steps) i (run_id, step_no)
+        cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
+    ), dep as materialized (
+        -- Many runs of few flows.
+        select i.queue_id, i.step_no, d.no, d.n, x.name, x.map_from is not null as mapped
+        from (select distinct i.queue_id, i.step_no from it i) i
+        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = i.queue_id offset 0) q
+        cross join lateral (
+            select s.workflow_id, s.deps from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+        left join lateral unnest(s.deps) with ordinality d (no, n) on true
+        left join lateral (
+            select x.name, x.map_from from pawl.flow_step x where x.workflow_id = s.workflow_id and x.step_no = d.no offset 0) x on true
+    )
+    select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.name), array_agg(d.mapped), array_agg(d.n)
+    into v_runs, v_steps, v_deps, v_names, v_mapped, v_places
+    from it i
+    join dep d on d.queue_id = i.queue_id and d.step_no = i.step_no;
     return query
+    with done as materialized (
+        select o.run_id, o.task_no, o.state, o.output, o.started_at
+        from pawl._outputs(array(select distinct r from unnest(v_runs) r), array(
+            select d * 1000000 from unnest(v_deps) d where d is not null
+            union
+            select 1000000 where 0 = any (p_steps))) o
+    )
     select w.run_id, w.step_no,
            coalesce(json_object_agg(w.name, case when not w.mapped then o.output
                                                  -- Of a map that was skipped there is nothing.
                                                  when o.state = 1 then coalesce(g.outputs, '[]') end order by w.n)
-                        filter (where w.name is not null), '{}')
-    from unnest(v_runs, v_steps, v_deps, v_names, v_mapped) with ordinality w (run_id, step_no, dep_no, name, mapped, n)
-    left join pawl._outputs(
-        array(select distinct r from unnest(v_runs) r), array(select distinct d * 1000000 from unnest(v_deps) d where d is not null)) o
-        on o.run_id = w.run_id and o.task_no = w.dep_no * 1000000
+                        filter (where w.name is not null), '{}'),
+           min(f.started_at)
+    from unnest(v_runs, v_steps, v_deps, v_names, v_mapped, v_places) w (run_id, step_no, dep_no, name, mapped, n)
+    left join done o on o.run_id = w.run_id and o.task_no = w.dep_no * 1000000
+    left join done f on f.run_id = w.run_id and f.task_no = 1000000 and w.step_no = 0
     left join pawl._gather(
         array(select m.run_id from unnest(v_runs, v_mapped) m (run_id, mapped) where m.mapped),
         array(select m.dep_no from unnest(v_deps, v_mapped) m (dep_no, mapped) where m.mapped)) g

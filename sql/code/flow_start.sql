@@ -43,10 +43,11 @@ begin
                                triggered_at, tenant, limit_key, paused, woken)
         select i.run_id, i.step_no * 1000000, i.queue_id,
                case when i.paused is not null or p_delay > interval '0' then 1 else 0 end,
-               coalesce(i.priority, i.run_priority), i.round, pawl._first_fence(i.round), i.kept, i.recorded,
+               -- Calls for each of many rows are what most of this would cost.
+               coalesce(i.priority, i.run_priority), i.round, case when i.round = 1 then 0 else pawl._first_fence(i.round) end, i.kept, i.recorded,
                case when i.paused is not null then 'operator' when p_delay > interval '0' then 'delay' end,
                case when i.paused is not null then 'infinity' else p_now + coalesce(p_delay, '0') end,
-               i.triggered_at, i.tenant, i.limit_key, pawl._paused_task(i.paused, p_now, p_delay),
+               i.triggered_at, i.tenant, i.limit_key, case when i.paused is not null then pawl._paused_task(i.paused, p_now, p_delay) end,
                i.paused is not null and not coalesce(p_delay > interval '0', false)
         from plain i
     )
@@ -268,6 +269,8 @@ set jit to off
 as $$
 declare
     v_delay interval := nullif(coalesce(p_delay, '0') + coalesce(p_step.delay, '0'), '0');
+    v_fence int := pawl._first_fence(p_run.round);
+    v_paused json := pawl._paused_task(p_run.paused, p_now, v_delay);
     v_done int[] := array[]::int[];
     v_count int;
     v_item record;
@@ -297,10 +300,10 @@ begin
                                tenant, limit_key, paused, woken, input)
         select p_run.run_id, t.task_no, p_step.queue_id,
                case when p_run.paused is not null or v_delay > interval '0' then 1 else 0 end,
-               coalesce(p_step.priority, p_run.priority), p_run.round, pawl._first_fence(p_run.round), p_run.kept, p_run.recorded,
+               coalesce(p_step.priority, p_run.priority), p_run.round, v_fence, p_run.kept, p_run.recorded,
                case when p_run.paused is not null then 'operator' when v_delay > interval '0' then 'delay' end,
                case when p_run.paused is not null then 'infinity' else p_now + coalesce(v_delay, '0') end,
-               p_run.triggered_at, p_run.tenant, p_run.limit_key, pawl._paused_task(p_run.paused, p_now, v_delay),
+               p_run.triggered_at, p_run.tenant, p_run.limit_key, v_paused,
                p_run.paused is not null and not coalesce(v_delay > interval '0', false), t.item
         from (
             select p_step.step_no * 1000000 + case when p_step.map_from is null then 0 else i.n::int end as task_no, i.item
