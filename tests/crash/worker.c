@@ -4,21 +4,21 @@
  *
  *     crash_worker LEDGER [NAME=VALUE]...
  *
- * A name is a setting of the library, or step_us: how long a step's work takes at most. SIGTERM drains it.
+ * A name is a setting of the library, or step_us: how long a step's work takes at most, or handle: a pattern to handle besides what is
+ * declared. SIGTERM drains it. While there is no server it tries to start.
  *
  * In the ledger the attempt stands in place of the fence, which the library does not show: as long as no claim is given
  * back, a later claim of a run has a higher one.
  */
+#include "worker.h"
+
 #include "harness.h"
-#include "ledger.h"
 
 #include <inttypes.h>
-#include <libpq-fe.h>
 #include <limits.h>
-#include <pawl/pawl.h>
-#include <pthread.h>
+#include <poll.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,27 +27,19 @@
 #include <unistd.h>
 
 enum {
-    conns_max = 64,
-    saga_steps = 4
+    saga_steps = 4,
+    /* Between two attempts to start while there is no server. */
+    start_again_ms = 100
 };
 
-struct world {
-    int ledger;
-    unsigned step_us;
-    atomic_ulong serial;
-    /* Connections of handlers' own, for transactional steps. */
-    pthread_mutex_t lock;
-    PGconn *conns[conns_max];
-    int conn_count;
-};
-
-static void
-note(struct world *world, pawl_run *run, enum ledger_kind kind, const char *step, long value)
+void
+worker_note(struct world *world, pawl_run *run, enum ledger_kind kind, const char *step, long value)
 {
     struct ledger_entry entry = {
         .kind = kind,
         .run = pawl_run_id(run),
         .step = step,
+        .task = pawl_run_task(run),
         .fence = pawl_run_attempt(run),
         .attempt = pawl_run_attempt(run),
         .value = value,
@@ -56,16 +48,14 @@ note(struct world *world, pawl_run *run, enum ledger_kind kind, const char *step
     ledger_add(world->ledger, &entry);
 }
 
-/* A number that no other process and no other call gets. */
-static unsigned long
-next_number(struct world *world)
+unsigned long
+worker_next_number(struct world *world)
 {
     return ((unsigned long)getpid() << 32) + atomic_fetch_add(&world->serial, 1);
 }
 
-/* What a number decides, as if by chance. */
-static unsigned
-dice(unsigned long number, unsigned sides)
+unsigned
+worker_dice(unsigned long number, unsigned sides)
 {
     uint64_t z = number * 0x9e3779b97f4a7c15u;
 
@@ -82,7 +72,7 @@ work(const struct world *world, unsigned long number)
 
     if (world->step_us == 0)
         return;
-    t.tv_nsec = (long)dice(number, world->step_us + 1) * 1000;
+    t.tv_nsec = (long)worker_dice(number, world->step_us + 1) * 1000;
     (void)nanosleep(&t, NULL); /* Woken early is as good. */
 }
 
@@ -97,11 +87,11 @@ static pawl_status
 take_effect(pawl_run *run, void *userdata, pawl_bytes *output)
 {
     struct effect *effect = userdata;
-    unsigned long number = next_number(effect->world);
+    unsigned long number = worker_next_number(effect->world);
 
-    note(effect->world, run, LEDGER_START, effect->identity, 0);
+    worker_note(effect->world, run, LEDGER_START, effect->identity, 0);
     work(effect->world, number);
-    note(effect->world, run, LEDGER_END, effect->identity, 0);
+    worker_note(effect->world, run, LEDGER_END, effect->identity, 0);
     if (effect->status != PAWL_OK) {
         pawl_run_fail(run, "wanted", "this step is to fail");
         return effect->status;
@@ -128,14 +118,13 @@ note_told(
     struct world *world, pawl_run *run, const char *identity, pawl_status status, pawl_bytes output)
 {
     if (status == PAWL_OK)
-        note(world, run, LEDGER_RECORDED, identity, value_of(output));
+        worker_note(world, run, LEDGER_RECORDED, identity, value_of(output));
     else if (status == PAWL_ELEASE_LOST || status == PAWL_ECANCELLED)
-        note(world, run, LEDGER_REFUSED, identity, status);
+        worker_note(world, run, LEDGER_REFUSED, identity, status);
 }
 
-/* A step that ends as it is told to. */
-static pawl_status
-do_step(pawl_run *run, const char *name, pawl_status ends)
+pawl_status
+worker_do_step(pawl_run *run, const char *name, pawl_status ends)
 {
     struct world *world = pawl_run_userdata(run);
     char identity[ledger_step_bytes];
@@ -157,7 +146,7 @@ three_steps(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     for (int i = 0; i < 3 && status == PAWL_OK; i++)
-        status = do_step(run, names[i], PAWL_OK);
+        status = worker_do_step(run, names[i], PAWL_OK);
     *output = pawl_text("{}");
     return status;
 }
@@ -166,21 +155,20 @@ PAWL_WORKFLOW("crash.steps.v1", three_steps);
 static pawl_status
 steps_and_sleep(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
-    pawl_status status = do_step(run, "a", PAWL_OK);
+    pawl_status status = worker_do_step(run, "a", PAWL_OK);
 
     (void)input;
     if (status == PAWL_OK)
         status = pawl_sleep(run, "nap", 20);
     if (status == PAWL_OK)
-        status = do_step(run, "b", PAWL_OK);
+        status = worker_do_step(run, "b", PAWL_OK);
     *output = pawl_text("{}");
     return status;
 }
 PAWL_WORKFLOW("crash.sleep.v1", steps_and_sleep);
 
-/* The n of {"n" : n}, however it is written. */
-static unsigned long
-number_of(pawl_bytes input)
+unsigned long
+worker_number_of(pawl_bytes input)
 {
     unsigned long number = 0;
 
@@ -198,9 +186,9 @@ number_of(pawl_bytes input)
 static pawl_status
 saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
-    unsigned long n = number_of(input);
-    int last = 1 + (int)dice(n, saga_steps);
-    unsigned how = dice(n + 1000003, 3);
+    unsigned long n = worker_number_of(input);
+    int last = 1 + (int)worker_dice(n, saga_steps);
+    unsigned how = worker_dice(n + 1000003, 3);
     pawl_status status = PAWL_OK;
 
     (void)output;
@@ -215,7 +203,7 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         pawl_run_option(run, "undo_base_ms", "10");
         pawl_run_option(run, "max_attempts", "2");
         pawl_run_option(run, "base_ms", "10");
-        status = do_step(run, name,
+        status = worker_do_step(run, name,
             i < last || how == 2 ? PAWL_OK
                 : how == 1       ? PAWL_EFAILED
                                  : PAWL_EPERMANENT);
@@ -232,14 +220,14 @@ static pawl_status
 undo(pawl_run *run, pawl_bytes input, pawl_bytes output)
 {
     struct world *world = pawl_run_userdata(run);
-    unsigned long number = next_number(world);
+    unsigned long number = worker_next_number(world);
     char identity[ledger_step_bytes];
 
     (void)output;
-    (void)snprintf(identity, sizeof(identity), "rollback:s%lu#1", number_of(input));
+    (void)snprintf(identity, sizeof(identity), "rollback:s%lu#1", worker_number_of(input));
     work(world, number);
-    note(world, run, LEDGER_UNDO, identity, 0);
-    if (dice(number, 16) > 0)
+    worker_note(world, run, LEDGER_UNDO, identity, 0);
+    if (worker_dice(number, 16) > 0)
         return PAWL_OK;
     pawl_run_fail(run, "wanted", "this undo is to fail once");
     return PAWL_EFAILED;
@@ -250,7 +238,7 @@ static pawl_status
 kill_self(pawl_run *run, void *userdata, pawl_bytes *output)
 {
     (void)output;
-    note(userdata, run, LEDGER_START, "p#1", 0);
+    worker_note(userdata, run, LEDGER_START, "p#1", 0);
     (void)kill(getpid(), SIGKILL);
     return PAWL_EFAILED;
 }
@@ -279,7 +267,7 @@ static void
 give_conn(struct world *world, PGconn *conn)
 {
     (void)pthread_mutex_lock(&world->lock);
-    if (PQstatus(conn) == CONNECTION_OK && world->conn_count < conns_max) {
+    if (PQstatus(conn) == CONNECTION_OK && world->conn_count < worker_conns_max) {
         world->conns[world->conn_count++] = conn;
         conn = NULL;
     }
@@ -317,9 +305,9 @@ pay_in_transaction(
         ask(conn, "insert into public.crash_row (run_id) values ($1::uuid)", 1, row) == '!')
         answer = '!';
     else {
-        work(world, next_number(world));
+        work(world, worker_next_number(world));
         answer = ask(conn, "select pawl.record_step($1, $2::json)", 2, record);
-        work(world, next_number(world));
+        work(world, worker_next_number(world));
     }
     /* 'o' is ok. What is recorded already must not happen a second time. */
     (void)ask(conn, answer == 'o' ? "commit" : "rollback", 0, NULL);
@@ -330,20 +318,25 @@ static pawl_status
 pay(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     struct world *world = pawl_run_userdata(run);
-    unsigned long number = next_number(world);
+    unsigned long number = worker_next_number(world);
     const char *token = NULL;
     pawl_bytes recorded = {0};
-    pawl_status status = pawl_step_begin_transaction(run, "pay", &recorded, &token);
+    pawl_status status;
     char made[40];
     PGconn *conn;
 
     (void)input;
+    /* Whoever takes the server away does not make it fail for good. */
+    pawl_run_option(run, "max_attempts", "1000");
+    pawl_run_option(run, "base_ms", "20");
+    pawl_run_option(run, "cap_ms", "500");
+    status = pawl_step_begin_transaction(run, "pay", &recorded, &token);
     if (status == PAWL_TODO) {
         (void)snprintf(made, sizeof(made), "{\"v\": %lu}", number);
-        note(world, run, LEDGER_START, "pay#1", 0);
+        worker_note(world, run, LEDGER_START, "pay#1", 0);
         conn = take_conn(world);
         if (pay_in_transaction(world, conn, pawl_run_id(run), token, made)) {
-            note(world, run, LEDGER_END, "pay#1", 0);
+            worker_note(world, run, LEDGER_END, "pay#1", 0);
             status = pawl_step_took(run, &recorded);
         } else {
             pawl_run_fail(run, "database", "%s", PQerrorMessage(conn));
@@ -396,6 +389,8 @@ read_settings(struct world *world, char **words)
         *value = '\0';
         if (strcmp(*words, "step_us") == 0)
             world->step_us = (unsigned)bench_number(value + 1, "step_us", 0, 900000);
+        else if (strcmp(*words, "handle") == 0)
+            world->pattern = value + 1;
         else
             check(pawl_config_set(config, *words, value + 1, &error), &error);
     }
@@ -415,6 +410,24 @@ watch_for_term(void)
     if (fd < 0)
         bench_die("cannot watch for SIGTERM");
     return fd;
+}
+
+/* Starts when there is a server; false: it was told to end before. */
+static bool
+start(pawl_worker *worker, int term)
+{
+    struct pollfd told = {.fd = term, .events = POLLIN};
+    pawl_error *error = NULL;
+    pawl_status status;
+
+    while ((status = pawl_worker_start(worker, &error)) == PAWL_ECONN) {
+        pawl_error_free(error);
+        error = NULL;
+        if (poll(&told, 1, start_again_ms) > 0)
+            return false;
+    }
+    check(status, &error);
+    return true;
 }
 
 /* What the library has counted, under the name of the counter. */
@@ -442,6 +455,7 @@ main(int argc, char **argv)
     pawl_config *config;
     pawl_worker *worker = NULL;
     pawl_error *error = NULL;
+    int term;
 
     if (argc < 2)
         bench_die("usage: crash_worker LEDGER [NAME=VALUE]...");
@@ -449,9 +463,14 @@ main(int argc, char **argv)
     config = read_settings(&world, argv + 2);
     check(pawl_worker_new(config, &worker, &error), &error);
     check(pawl_worker_handle_declared(worker, &world, &error), &error);
-    pawl_worker_drain_on(worker, watch_for_term());
-    check(pawl_worker_run(worker, &error), &error);
-    note_counts(&world, worker);
+    if (world.pattern != NULL)
+        check(pawl_worker_handle(worker, world.pattern, NULL, &world, &error), &error);
+    term = watch_for_term();
+    pawl_worker_drain_on(worker, term);
+    if (start(worker, term)) {
+        check(pawl_worker_run(worker, &error), &error);
+        note_counts(&world, worker);
+    }
     pawl_worker_free(worker);
     pawl_config_free(config);
     while (world.conn_count > 0)

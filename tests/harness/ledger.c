@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    fields = 8,
+    fields = 9,
     entries_per_read = 256
 };
 
@@ -60,10 +60,10 @@ ledger_add(int ledger, const struct ledger_entry *entry)
 
     if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
         bench_die("no monotonic clock");
-    length =
-        snprintf(line, sizeof(line), "%s\t%s\t%s\t%d\t%d\t%d\t%lld\t%ld", kind_names[entry->kind],
-            field_of(entry->run), field_of(entry->step), entry->fence, entry->attempt,
-            (int)getpid(), (long long)now.tv_sec * 1000000000 + now.tv_nsec, entry->value);
+    length = snprintf(line, sizeof(line), "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%lld\t%ld",
+        kind_names[entry->kind], field_of(entry->run), field_of(entry->step), entry->task,
+        entry->fence, entry->attempt, (int)getpid(),
+        (long long)now.tv_sec * 1000000000 + now.tv_nsec, entry->value);
     if (length < 0 || length >= ledger_entry_bytes)
         bench_die("an entry runs over its %d bytes", ledger_entry_bytes);
     /* Blanks after the last number mean nothing to COPY. */
@@ -140,10 +140,12 @@ ledger_load(const char *path, PGconn *conn)
     bench_do(conn, "drop table if exists pg_temp.ledger");
     bench_do(conn,
         "create temporary table ledger (place bigint generated always as identity,"
-        " kind text not null, run_id uuid, step text, fence int not null, attempt int not null,"
+        " kind text not null, run_id uuid, step text, task int not null, fence int not null, "
+        "attempt int not null,"
         " pid int not null, at_ns bigint not null, value bigint not null)");
     res = PQexec(conn,
-        "copy pg_temp.ledger (kind, run_id, step, fence, attempt, pid, at_ns, value) from stdin");
+        "copy pg_temp.ledger (kind, run_id, step, task, fence, attempt, pid, at_ns, value) from "
+        "stdin");
     if (PQresultStatus(res) != PGRES_COPY_IN)
         bench_die("cannot copy the ledger: %s", PQerrorMessage(conn));
     PQclear(res);
@@ -155,7 +157,7 @@ ledger_load(const char *path, PGconn *conn)
         bench_die("cannot copy the ledger: %s", PQerrorMessage(conn));
     PQclear(res);
     PQclear(PQgetResult(conn)); /* There is none, and that ends it. */
-    bench_do(conn, "create index on pg_temp.ledger (run_id, step)");
+    bench_do(conn, "create index on pg_temp.ledger (run_id, task, step)");
     bench_do(conn, "analyze pg_temp.ledger");
     return length;
 }
@@ -178,38 +180,44 @@ ledger_join(PGconn *conn, struct ledger_findings *findings)
     static const char recorded[] = "pg_temp.recorded_step r";
     static const char ledger[] = "pg_temp.ledger l";
     static const char steps[] =
-        "(select l.run_id, l.step from pg_temp.ledger l where l.kind = 'end'"
-        " group by 1, 2) l";
+        "(select l.run_id, l.task, l.step from pg_temp.ledger l where l.kind = 'end'"
+        " group by 1, 2, 3) l";
     static const char told[] =
-        "(select l.run_id, l.step from pg_temp.ledger l where l.kind = 'recorded' group by 1, 2) l";
-    static const char no_record[] = "not exists (select from pg_temp.recorded_step r"
-                                    " where r.run_id = l.run_id and r.step = l.step)";
+        "(select l.run_id, l.task, l.step from pg_temp.ledger l where l.kind = 'recorded'"
+        " group by 1, 2, 3) l";
+    static const char no_record[] =
+        "not exists (select from pg_temp.recorded_step r"
+        " where r.run_id = l.run_id and r.task = l.task and r.step = l.step)";
 
     /* Kind 1 is a step, state 1 a success. A success counts in every later round, so there is one for all of them. */
     bench_do(conn, "drop table if exists pg_temp.recorded_step");
     bench_do(conn,
         "create temporary table recorded_step as"
-        " select s.run_id, s.name as step, count(*) as times"
+        " select s.run_id, s.task_no as task, s.name as step, count(*) as times"
         " from (select * from pawl.step union all select * from pawl.step_kept) s"
-        " where s.kind = 1 and s.state = 1 group by 1, 2");
-    bench_do(conn, "create unique index on pg_temp.recorded_step (run_id, step)");
+        " where s.kind = 1 and s.state = 1 and strpos(s.name, '#') > 0 group by 1, 2, 3");
+    bench_do(conn, "create unique index on pg_temp.recorded_step (run_id, task, step)");
     bench_do(conn, "analyze pg_temp.recorded_step");
     findings->recorded = count_where(conn, recorded, "true");
     findings->repeated = count_where(conn,
-        "(select count(*) as times from pg_temp.ledger where kind = 'start' group by run_id, step) "
+        "(select count(*) as times from pg_temp.ledger where kind = 'start' group by run_id, task, "
+        "step) "
         "l",
         "l.times > 1");
     findings->unrecorded = count_where(conn, steps, no_record);
     findings->twice = count_where(conn, recorded, "r.times > 1");
     findings->unfounded = count_where(conn, recorded,
-        "not exists (select from pg_temp.ledger l where l.run_id = r.run_id and l.step = r.step"
+        "not exists (select from pg_temp.ledger l where l.run_id = r.run_id and l.task = r.task "
+        "and l.step = r.step"
         " and l.kind in ('start', 'undo'))");
     findings->lost = count_where(conn, told, no_record);
     findings->after_record = count_where(conn, ledger,
         "l.kind = 'start' and exists (select from pg_temp.ledger r where r.run_id = l.run_id"
-        " and r.step = l.step and r.kind = 'recorded' and r.place < l.place and r.fence <= "
+        " and r.task = l.task and r.step = l.step and r.kind = 'recorded' and r.place < l.place "
+        "and r.fence <= "
         "l.fence)");
     findings->after_refusal = count_where(conn, ledger,
         "l.kind = 'start' and exists (select from pg_temp.ledger r where r.run_id = l.run_id"
-        " and r.kind = 'refused' and r.place < l.place and r.fence = l.fence and r.pid = l.pid)");
+        " and r.task = l.task and r.kind = 'refused' and r.place < l.place and r.fence = l.fence "
+        "and r.pid = l.pid)");
 }

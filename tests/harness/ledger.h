@@ -30,6 +30,7 @@ struct ledger_entry {
     enum ledger_kind kind;
     const char *run;  /* a run id, or NULL */
     const char *step; /* the identity of a step, BRANCH/NAME#n, or NULL */
+    int task;         /* of a flow's run, whose tasks have steps of their own; 0: the run itself */
     int fence;
     int attempt;
     long value; /* of any meaning */
@@ -47,14 +48,14 @@ long ledger_length(const char *path);
 /*
  * Copies a ledger into a temporary table of the connection and returns how many entries there are:
  *
- *   ledger(place bigint, kind text, run_id uuid, step text, fence int, attempt int, pid int, at_ns bigint, value bigint)
+ *   ledger(place bigint, kind text, run_id uuid, step text, task int, fence int, attempt int, pid int, at_ns bigint, value bigint)
  *
  * place counts from 1 in the order of the file; at_ns is the monotonic clock, which is the same for all processes.
  * Kinds are in lower case: start, end, recorded, undo, refused, acked, note. A table from an earlier call is replaced.
  */
 long ledger_load(const char *path, PGconn *conn);
 
-/* What a ledger and pawl's records say of each other, steps and undos alike; sleeps, waits and children are left out. */
+/* What a ledger and pawl's records say of each other, steps and undos alike; sleeps, waits, children and what tasks of flows came to are left out. */
 struct ledger_findings {
     long recorded; /* steps recorded as a success */
     /* Allowed: the price of a crash. */

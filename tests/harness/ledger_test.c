@@ -139,6 +139,18 @@ add(struct test *test, enum ledger_kind kind, const char *run, const char *step,
     (void)close(ledger);
 }
 
+/* The same of a task of a flow's run. */
+static void
+add_of_task(struct test *test, enum ledger_kind kind, const char *run, const char *step, int fence)
+{
+    int ledger = ledger_open(test->path);
+
+    ledger_add(ledger,
+        &(struct ledger_entry){
+            .kind = kind, .run = run, .step = step, .task = 3000001, .fence = fence});
+    (void)close(ledger);
+}
+
 static bool
 is_all(const struct ledger_findings *findings, const struct ledger_findings *expected)
 {
@@ -211,6 +223,13 @@ the_checker_joins_effects_with_records(struct test *test)
     (void)ledger_load(test->path, test->direct);
     ledger_join(test->direct, &found);
     race_ok(&test->race, is_all(&found, &bad), "what does not fit is found, each in its place");
+
+    add_of_task(test, LEDGER_START, run, "five#1", fence - 1);
+    add_of_task(test, LEDGER_RECORDED, run, "one#1", fence);
+    bad.lost = 2;
+    (void)ledger_load(test->path, test->direct);
+    ledger_join(test->direct, &found);
+    race_ok(&test->race, is_all(&found, &bad), "a step of another task is another step");
 
     (void)unlink(test->path);
     start_ledger(test);

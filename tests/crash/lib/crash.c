@@ -124,7 +124,8 @@ void
 crash_spawn(struct crash *crash, const struct crash_workers *workers)
 {
     char lease[32], concurrency[32], step[32];
-    const char *const argv[] = {CRASH_WORKER, crash->ledger, lease, concurrency, step, NULL};
+    const char *const argv[] = {workers->program != NULL ? workers->program : CRASH_WORKER,
+        crash->ledger, lease, concurrency, step, workers->word, NULL};
     struct killer_command command = {
         .argv = argv, .env = workers->env, .output = crash->output, .restart = true};
 
@@ -324,9 +325,9 @@ crash_check_records(struct crash *crash, long steps)
     (void)ledger_load(crash->ledger, crash->direct);
     ledger_join(crash->direct, &found);
     changed = race_count(crash->direct,
-        "select count(*) from (select l.run_id, l.step from pg_temp.ledger l join pawl.step s"
-        " on s.run_id = l.run_id and s.name = l.step where l.kind = 'recorded'"
-        " group by 1, 2 having count(distinct l.value) > 1"
+        "select count(*) from (select l.run_id, l.task, l.step from pg_temp.ledger l join pawl.step"
+        " s on s.run_id = l.run_id and s.task_no = l.task and s.name = l.step"
+        " where l.kind = 'recorded' group by 1, 2, 3 having count(distinct l.value) > 1"
         " or bool_or(l.value <> (s.output ->> 'v')::bigint)) c");
     race_note("%ld steps recorded, %ld started more than once, %ld had an effect and no record",
         found.recorded, found.repeated, found.unrecorded);

@@ -56,6 +56,10 @@ struct crash_workers {
     int concurrency;
     int step_us;
     const char *const *env;
+    /* Another program of that kind; NULL: tests/crash/worker.c. */
+    const char *program;
+    /* One more NAME=VALUE for it, or NULL. */
+    const char *word;
 };
 void crash_spawn(struct crash *crash, const struct crash_workers *workers);
 
