@@ -101,6 +101,14 @@ begin
                 and octet_length(i.payload) <= v_max
                 and octet_length(i.payload) - octet_length(replace(replace(i.payload, '{', ''), '[', '')) <= 64, false));
     end if;
+    -- Steps know no order among themselves, but nothing is recorded behind an end.
+    if v_tested and not kinds <@ array['complete'] then
+        v_mixed := v_mixed || array(
+            select i.run_id
+            from unnest(runs, tasks, kinds) with ordinality i (run_id, task_no, kind, n)
+            group by i.run_id, coalesce(i.task_no, 0)
+            having min(i.n) filter (where i.kind = 'complete') < max(i.n) filter (where i.kind <> 'complete'));
+    end if;
     if v_tested and tasks is not null then
         v_open := array(
             select t.run_id

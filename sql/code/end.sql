@@ -25,7 +25,7 @@ begin
         return false;
     end if;
     perform pawl._record(p_task, p_wait.name, p_wait.kind, p_state, p_wait.seq, p_output, p_error, p_now,
-        (1000 * least(date_part('epoch', p_now - p_wait.created_at), 2000000))::int, 1, null, p_source);
+        (1000 * date_part('epoch', p_now - p_wait.created_at))::bigint, 1, null, p_source);
     perform pawl._make_ready(p_task, p_now);
     return true;
 end

@@ -213,7 +213,7 @@ begin
             union all
             select t.task_no, 2147483647, r ->> 'step',
                    'step', 'RUNNING', null, (r ->> 'attempt')::int,
-                   k.lease_until - k.lease - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms', null, null, null,
+                   k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms', null, null, null,
                    null, null
             from pawl.task t
             join pawl.worker k on k.session_id = t.session_id and k.lease_until >= p_now

@@ -130,7 +130,7 @@ begin
     if v_task.session_id is distinct from p_session or v_task.fence is distinct from p_fence then
         answer := 'lease_lost';
         reason := 'the task was given to another claim';
-        perform pawl._note_late(v_task.run_id, v_task.kept, p_now, p_session, p_fence, p_kind, p_name);
+        perform pawl._note_late(v_task.run_id, v_task.task_no, v_task.kept, p_now, p_session, p_fence, p_kind, p_name);
         return;
     end if;
     if p_task > 0 and v_closing then
@@ -228,23 +228,37 @@ end
 $$;
 comment on function pawl._item_problem(pawl.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
 
--- A late result is worth an audit row, once for each claim and name.
+-- A late result is worth an audit row, once for each claim, kind and name: whoever sends it again has not done it again.
 create function pawl._note_late(
-    p_run uuid, p_kept boolean, p_now timestamptz, p_session bigint, p_fence int, p_kind text, p_name text)
+    p_run uuid, p_task int, p_kept boolean, p_now timestamptz, p_session bigint, p_fence int, p_kind text, p_name text)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
 as $$
+declare
+    v_detail json := json_build_object('kind', p_kind, 'name', p_name, 'session', p_session, 'fence', p_fence);
 begin
-    if p_kind in ('step', 'complete', 'fail', 'step_error') then
-        perform pawl._need_partitions(p_now);
-        perform pawl._audit(p_run, 0, p_kept, p_now, 'late_result',
-            json_build_object('kind', p_kind, 'name', p_name, 'session', p_session, 'fence', p_fence));
+    if p_kind not in ('step', 'complete', 'fail', 'step_error') then
+        return;
     end if;
+    if exists (
+        select from pawl.audit a
+        where a.run_id = p_run and a.task_no = p_task and a.what = 'late_result' and a.detail::text = v_detail::text
+        union all
+        select from pawl.audit_kept k
+        where k.run_id = p_run and k.task_no = p_task and k.what = 'late_result' and k.detail::text = v_detail::text) then
+        return;
+    end if;
+    perform pawl._need_partitions(p_now);
+    perform pawl._audit(p_run, p_task, p_kept, p_now, 'late_result', v_detail);
 end
 $$;
-comment on function pawl._note_late(uuid, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
+comment on function pawl._note_late(uuid, int, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
 
 -- What an item of this name came to, for a claim that is over and asks again.
 create function pawl._recorded(p_run uuid, p_task int, p_name text)
@@ -291,7 +305,7 @@ begin
     if found then
         select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind) m;
         if answer = 'lease_lost' then
-            perform pawl._note_late(p_run, v_kept, p_now, p_session, p_fence, p_kind, p_name);
+            perform pawl._note_late(p_run, p_task, v_kept, p_now, p_session, p_fence, p_kind, p_name);
         end if;
         return;
     end if;
@@ -329,7 +343,7 @@ begin
     end if;
     answer := 'lease_lost';
     reason := 'the run has ended';
-    perform pawl._note_late(p_run, exists (select from pawl.run_kept k where k.run_id = p_run), p_now, p_session, p_fence,
+    perform pawl._note_late(p_run, p_task, exists (select from pawl.run_kept k where k.run_id = p_run), p_now, p_session, p_fence,
         p_kind, p_name);
 end
 $$;

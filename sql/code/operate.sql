@@ -100,8 +100,9 @@ begin
               p_rollback, p_now) = 'busy' then
         return 'busy';
     end if;
-    perform pawl._audit(p_task.run_id, 0, p_task.kept, p_now, 'cancel',
-        json_build_object('why', p_why, 'rollback', p_rollback), p_by);
+    -- Its end may have moved what is recorded of it.
+    perform pawl._audit(p_task.run_id, 0, p_task.kept or exists (select from pawl.run_kept k where k.run_id = p_task.run_id), p_now,
+        'cancel', json_build_object('why', p_why, 'rollback', p_rollback), p_by);
     return 'ok';
 end
 $$;
@@ -178,8 +179,8 @@ begin
             answer := pawl._end_run(v_task, 3, null,
                 json_build_object('code', 'killed', 'message', coalesce(why, 'killed')), v_now);
             if answer = 'ok' then
-                perform pawl._audit(run_id, 0, v_task.kept, v_now, 'kill', json_build_object('why', why),
-                    coalesce(by, pawl._caller()));
+                perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl.run_kept k where k.run_id = v_task.run_id), v_now,
+                    'kill', json_build_object('why', why), coalesce(by, pawl._caller()));
             end if;
         elsif answer = 'CANCELLED' then
             answer := 'already';

@@ -269,7 +269,7 @@ comment on function pawl._write_step(pawl.step, boolean) is 'writes a record whe
 -- Writes one record. False if this step has a record already that counts in this round.
 create function pawl._record(
     p_task pawl.task, p_name text, p_kind int, p_state int, p_seq int, p_output json, p_error json, p_now timestamptz,
-    p_millis int default 0, p_attempt int default 1, p_undo json default null, p_source uuid default null)
+    p_millis bigint default 0, p_attempt int default 1, p_undo json default null, p_source uuid default null)
 returns boolean
 language plpgsql
 volatile
@@ -288,7 +288,7 @@ begin
     return true;
 end
 $$;
-comment on function pawl._record(pawl.task, text, int, int, int, json, json, timestamptz, int, int, json, uuid) is 'records what a step came to, unless it is recorded';
+comment on function pawl._record(pawl.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records what a step came to, unless it is recorded';
 
 -- For callers that do not count: the worker library numbers its steps itself.
 create function pawl._next_seq(p_task pawl.task)

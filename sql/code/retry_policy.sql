@@ -94,8 +94,9 @@ begin
             greatest(coalesce((v_policy ->> 'factor')::double precision, v_workflow.factor), 1),
             pawl._millis(v_policy ->> 'cap_ms', v_workflow.cap),
             least(greatest(coalesce((v_policy ->> 'jitter')::double precision, v_workflow.jitter), 0), 1)));
+    -- A claim that was not said to have started may be lost now, and the next one must be told of this try.
     update pawl.task t
-    set tries = (
+    set recorded = true, tries = (
         select json_object_agg(e.key, e.value)
         from (
             select o.key, o.value from json_each(coalesce(p_task.tries, '{}')) o where o.key <> p_name

@@ -363,11 +363,11 @@ declare
 begin
     for v_hung in
         select w.session_id, w.name as worker, (r ->> 'run')::uuid as run_id, coalesce((r ->> 'task')::int, 0) as task_no,
-               r ->> 'step' as step, w.lease_until - w.lease as told_at
+               r ->> 'step' as step, w.told_at
         from pawl.worker w
         cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
         where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
-          and w.lease_until - w.lease
+          and w.told_at
               + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
         limit 100
     loop

@@ -505,6 +505,9 @@ begin
     if metadata is not null then
         perform pawl._check_payload(metadata::text);
     end if;
+    if key_ttl <= interval '0' or key_ttl is not null and key_while_active then
+        perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, which must be more than 0, or key_while_active');
+    end if;
     perform pawl._need_partitions(v_now);
     v_handled := case when v_workflow.flow then pawl._flow_handled(v_workflow.workflow_id, v_now)
                       else pawl._wake(v_workflow.queue_id, v_now) end;

@@ -212,7 +212,8 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_signal text := coalesce(p_option ->> 'signal', regexp_replace(p_name, '^.*/|#[0-9]+$', '', 'g'));
+    -- The name of an undo begins with what no name of a signal may have.
+    v_signal text := coalesce(p_option ->> 'signal', regexp_replace(p_name, '^.*[/:]|#[0-9]+$', '', 'g'));
     -- No signal can have such a name, so only a decision is taken for an approval.
     v_kept text := case when p_kind = 6 then 'approval:' else '' end || v_signal;
     v_payload json;
@@ -313,7 +314,7 @@ begin
         delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
         perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 2 then 1 else 2 end, v_wait.seq, null,
             case when v_wait.kind <> 2 then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
-            (1000 * least(date_part('epoch', p_now - v_wait.created_at), 2000000))::int);
+            (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint);
     end loop;
 end
 $$;

@@ -168,7 +168,7 @@ begin
     -- not committed yet, lacks its queue.
     -- guard:heartbeat_session
     update pawl.worker w
-    set lease_until = v_now + w.lease, running = heartbeat.running,
+    set lease_until = v_now + w.lease, running = heartbeat.running, told_at = v_now,
         queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl.queue_version v)
     where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
       and (v_bound is null or w.tenant = v_bound)

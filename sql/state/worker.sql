@@ -23,8 +23,10 @@ create table pawl.worker (
     registered_at timestamptz not null,
     ended_at timestamptz,
     ended_why text,
-    -- Steps that last, as the heartbeat told: [{run, task, step, started_ms}].
-    running json
+    -- Steps that last, as the heartbeat told: [{run, task, step, started_ms}], and when it did. A claim can renew the
+    -- lease, too, and tells nothing.
+    running json,
+    told_at timestamptz
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 500);
 comment on table pawl.worker is 'worker sessions';
 

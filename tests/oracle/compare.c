@@ -5,11 +5,11 @@
  *
  *     tools/pg_tmp tests/harness/with_database build/tests/oracle_compare [--seeds A..B] [--calls N] [--jobs N]
  *
- * --seeds     which sequences, by their seeds; ranges can be done one after another
+ * --seeds     which sequences, by their seeds. A long comparison is done range by range: what was done is printed, and a
+ *             range that was cut short goes on behind its last seeds
  * --calls     how many calls each has
  * --jobs      how many at once, each in a database of its own
  * --reduce    0: a difference is only told
- * --tolerate  which known differences the oracle takes over (a sum, see oracle.h), 0: none
  *
  * A sequence that shows a difference is made shorter as long as it still does, and printed as SQL. The output is TAP.
  */

@@ -138,11 +138,11 @@ main(int argc, char **argv)
     struct coverage coverage = {.lines_count = 0};
     struct player player;
     char *list = read_file(ORACLE_SOURCE_ROOT "/tests/mutants/list");
+    char server[64];
     int failed = 0;
 
-    match_prepare_database();
+    match_prepare_database(server, sizeof(server));
     player_open(&player, &coverage);
-    player.tolerated = ORACLE_ALL_DIFFERENCES;
     printf("1..%d\n", count);
     for (int i = 0; i < count; i++) {
         bool noticed;

@@ -13,6 +13,7 @@ enum call_verb {
     CALL_CREATE_WORKFLOW,
     CALL_ALTER_WORKFLOW,
     CALL_TRIGGER,
+    CALL_TRIGGER_MANY,
     CALL_REGISTER,
     CALL_HEARTBEAT,
     CALL_IDLE,
@@ -22,8 +23,16 @@ enum call_verb {
     CALL_CLAIM,
     CALL_COMMIT,
     CALL_COMMIT_CAREFULLY,
+    CALL_STEP, /* from here to release: one item */
+    CALL_COMPLETE,
+    CALL_FAIL,
+    CALL_SLEEP,
+    CALL_WAIT_EVENT,
+    CALL_WAIT_SIGNAL,
+    CALL_RELEASE,
     CALL_RECORD_STEP,
     CALL_HOUSEKEEP,
+    CALL_RETAIN, /* days pass */
     CALL_EMIT,
     CALL_SIGNAL,
     CALL_APPROVE,
@@ -59,6 +68,13 @@ struct call_item {
     bool has_policy;
 };
 
+/* One run of many that are triggered at once. */
+struct call_many {
+    const char *input;
+    const char *key;
+    int other; /* a run whose id is given as this one's; 0: none */
+};
+
 struct call {
     int number; /* from 1; what it makes is named number * CALL_ITEMS_MAX + the place of the item */
     enum call_verb verb;
@@ -72,6 +88,8 @@ struct call {
     const char *text;
     struct oracle_workflow_spec workflow;
     struct oracle_trigger_spec trigger;
+    struct call_many many[CALL_ITEMS_MAX];
+    int many_count;
     struct oracle_register_spec worker;
     struct oracle_event_spec event;
     struct oracle_claim_spec claim;
@@ -80,6 +98,9 @@ struct call {
     struct call_item items[CALL_ITEMS_MAX];
     int items_count;
 };
+
+/* Whether the verb is a commit of one item. */
+bool call_is_one(enum call_verb verb);
 
 /* The verb's name, as in SQL. */
 const char *call_verb_name(enum call_verb verb);

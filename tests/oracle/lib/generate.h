@@ -10,6 +10,8 @@
 struct generator {
     struct pw_rand rand;
     int profile; /* seeds differ in what they do most */
+    bool
+        days; /* days pass: a few seeds only, because every plan is made anew when partitions change */
     struct call last_commit;
     int request;
     int old_epoch; /* so many calls more of sessions whose epoch is over */

@@ -20,13 +20,14 @@ enum {
 };
 
 void
-match_prepare_database(void)
+match_prepare_database(char *server, size_t size)
 {
     PGconn *conn = bench_connect();
 
     bench_do(conn, "set client_min_messages to warning");
     bench_do_file(conn, "sql/test/clock.sql");
     bench_do_file(conn, "tests/oracle/lib/oracle.sql");
+    (void)snprintf(server, size, "%s", PQparameterStatus(conn, "server_version")); /* for people */
     PQfinish(conn);
 }
 
@@ -34,12 +35,8 @@ static void
 tell(struct player *player, long seed, struct call *calls, size_t count,
     const struct match_plan *plan)
 {
-    char *first = strdup(pw_buf_text(&player->problem));
-
-    printf("# seed %ld, call %zu (%s): %s", seed, count, call_verb_name(calls[count - 1].verb),
-        first == NULL ? "" : first);
-    free(first);
-    (void)fflush(stdout);
+    printf("# seed %ld, call %zu (%s):\n", seed, count, call_verb_name(calls[count - 1].verb));
+    reduce_print_comment(pw_buf_text(&player->problem));
     if (!plan->reduce)
         return;
     count = reduce_calls(player, calls, count);
@@ -87,7 +84,6 @@ work(const struct match_plan *plan, long job, struct shared *shared)
     struct player player;
 
     player_open(&player, &shared->coverage);
-    player.tolerated = plan->tolerated;
     for (long seed = plan->first_seed + job; seed <= plan->last_seed; seed += plan->jobs) {
         bool same = match_seed(&player, seed, plan);
 
@@ -197,9 +193,6 @@ read_plan(int argc, char **argv, struct match_plan *plan)
             plan->jobs = bench_number(value, "--jobs", 1, 64);
         else if (strcmp(argv[i], "--reduce") == 0)
             plan->reduce = bench_number(value, "--reduce", 0, 1) == 1;
-        else if (strcmp(argv[i], "--tolerate") == 0)
-            plan->tolerated =
-                (unsigned)bench_number(value, "--tolerate", 0, ORACLE_ALL_DIFFERENCES);
         else
             bench_die("unknown option \"%s\": see the head of tests/oracle/compare.c", argv[i]);
     }
@@ -210,21 +203,22 @@ read_plan(int argc, char **argv, struct match_plan *plan)
 int
 match_main(int argc, char **argv)
 {
-    struct match_plan plan = {1, 40, 2500, 2, ORACLE_ALL_DIFFERENCES, true, true};
+    struct match_plan plan = {1, 80, 2500, 2, true, true};
     struct coverage sum = {.lines_count = 0};
     struct shared *shared;
     long done = 0, failed = 0;
     double started_s = bench_now_s();
     bool good, whole;
+    char server[64];
 
     read_plan(argc, argv, &plan);
-    match_prepare_database();
+    match_prepare_database(server, sizeof(server));
     shared = mmap(NULL, sizeof(*shared) * (size_t)plan.jobs, PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         bench_die("no shared memory");
-    printf("1..2\n# seeds %ld..%ld, %ld calls each, %ld jobs\n", plan.first_seed, plan.last_seed,
-        plan.calls, plan.jobs);
+    printf("1..2\n# PostgreSQL %s, seeds %ld..%ld, %ld calls each, %ld jobs\n", server,
+        plan.first_seed, plan.last_seed, plan.calls, plan.jobs);
     good = run_jobs(&plan, shared);
     for (long job = 0; job < plan.jobs; job++) {
         coverage_add(&sum, &shared[job].coverage);
@@ -237,6 +231,7 @@ match_main(int argc, char **argv)
     good = good && failed == 0 && done == plan.last_seed - plan.first_seed + 1;
     printf("%s 1 - engine and oracle say the same, %ld of %ld seeds differ\n",
         good ? "ok" : "not ok", failed, done);
-    printf("%s 2 - every verb has given every kind of answer\n", whole ? "ok" : "not ok");
+    printf("%s 2 - every verb has given every kind of answer%s\n", whole ? "ok" : "not ok",
+        plan.whole ? "" : " # SKIP fewer than 100,000 calls");
     return good && whole ? 0 : 1;
 }

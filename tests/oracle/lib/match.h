@@ -10,7 +10,6 @@ struct match_plan {
     long last_seed;
     long calls;
     long jobs;
-    unsigned tolerated;
     bool reduce; /* else a difference is only told */
     bool whole;  /* every kind of answer must be given */
 };
@@ -21,7 +20,8 @@ bool match_seed(struct player *player, long seed, const struct match_plan *plan)
 /* The program: options, jobs, coverage, TAP. */
 int match_main(int argc, char **argv);
 
-/* Installs the test clock and lib/oracle.sql in the database that the environment names. */
-void match_prepare_database(void);
+/* Installs the test clock and lib/oracle.sql in the database that the environment names, and says of which version its
+ * server is. */
+void match_prepare_database(char *server, size_t size);
 
 #endif

@@ -31,7 +31,6 @@ struct player {
     PGconn *conn;
     PGconn *blocker;
     struct oracle *oracle;
-    unsigned tolerated; /* differences that are known */
     struct player_list runs;
     struct player_list sessions;
     struct player_list events;
@@ -64,6 +63,24 @@ enum player_outcome player_compare_all(struct player *player);
 
 /* The id of something by its name, or NULL. */
 const char *player_find(const struct player_list *list, int maker);
+
+/* A call has made this. */
+void player_remember(struct player_list *list, int maker, const char *id);
+
+/* The statements of all verbs, and one of them executed; the value of a column of the first row, of an error its code. */
+void player_prepare(PGconn *conn);
+PGresult *player_call(struct player *player, const char *statement, const char *arguments);
+const char *player_column(const PGresult *result, int at);
+
+/* An item for the oracle; and what the engine chose where it may, read from the run, because answers do not say it. */
+void player_fill_item(
+    struct player *player, const struct call_item *from, struct oracle_item *item);
+void player_learn_choice(struct player *player, const struct call_item *from,
+    struct player_choice *choice, struct oracle_item *item);
+
+/* Makes the call in the oracle. Its reply is in player->wanted; it returns the answer in one word. */
+const char *player_follow(struct player *player, const struct call *call, char *chosen,
+    const struct oracle_item *choices);
 
 /* The arguments of a call as SQL. As a script, names stand for ids: :'r12', :s4, :'e9'. False: it names something that is
  * not there. */

@@ -56,64 +56,92 @@ reduce_calls(struct player *player, struct call *calls, size_t count)
     return count;
 }
 
+/* The call as a person would make it, so that the names of what it makes can be used behind it. */
 static void
-print_call(struct player *player, const struct call *call)
+write_call(struct player *player, const struct call *call, struct pw_buf *out)
 {
     const char *name = call_verb_name(call->verb);
-    struct pw_buf sql;
     int maker = call->number * CALL_ITEMS_MAX;
+    struct pw_buf sql;
 
     pw_buf_init(&sql, (size_t)1 << 20);
-    if (call->lock != 0)
-        printf("-- meanwhile, in another session: begin; select from pawl.task where run_id = "
-               ":'r%d' for update;\n",
-            call->lock);
     (void)player_render(
         player, call, true, &sql); /* what is missing was skipped when it was played */
-    if (call->verb == CALL_ADVANCE)
-        printf("select pawl.test_clock_advance(%s);\n", pw_buf_text(&sql));
-    else if (call->verb == CALL_TRIGGER || call->verb == CALL_FORK)
-        printf("select *, run_id as r%d from pawl.%s(%s) \\gset\n", maker, name, pw_buf_text(&sql));
-    else if (call->verb == CALL_REGISTER)
-        printf("select session as s%d from pawl.register(%s) \\gset\n", maker, pw_buf_text(&sql));
-    else if (call->verb == CALL_EMIT)
-        printf("select event_id as e%d, answer, woken from pawl.emit(%s) \\gset\n", maker,
+    if (call->verb == CALL_ADVANCE) {
+        pw_buf_addf(out, "select pawl.test_clock_advance(%s);\n", pw_buf_text(&sql));
+    } else if (call->verb == CALL_RETAIN) {
+        pw_buf_addf(out, "select oracle.retain(%s);\n", pw_buf_text(&sql));
+    } else if (call->verb == CALL_TRIGGER || call->verb == CALL_FORK) {
+        pw_buf_addf(out, "select *, run_id as r%d from pawl.%s(%s) \\gset\n", maker, name,
             pw_buf_text(&sql));
-    else
-        printf("select * from pawl.%s(%s);\n", name, pw_buf_text(&sql));
+    } else if (call->verb == CALL_TRIGGER_MANY) {
+        for (int i = 0; i < call->many_count; i++)
+            pw_buf_addf(out, "%s (array_agg(run_id order by item))[%d] as r%d",
+                i == 0 ? "select" : ",", i + 1, maker + i);
+        pw_buf_addf(out, " from pawl.trigger_many(%s) \\gset\n", pw_buf_text(&sql));
+    } else if (call->verb == CALL_REGISTER) {
+        pw_buf_addf(
+            out, "select session as s%d from pawl.register(%s) \\gset\n", maker, pw_buf_text(&sql));
+    } else if (call->verb == CALL_EMIT) {
+        pw_buf_addf(out, "select event_id as e%d, answer, woken from pawl.emit(%s) \\gset\n", maker,
+            pw_buf_text(&sql));
+    } else {
+        pw_buf_addf(out, "select * from pawl.%s(%s);\n", name, pw_buf_text(&sql));
+    }
     for (int i = 0; i < call->items_count; i++)
         if (player_find(&player->runs, maker + i) != NULL)
-            printf("select child_id as r%d from pawl.wait where child_id is not null order by "
-                   "created_at desc limit 1 \\gset\n",
+            pw_buf_addf(out,
+                "select child_id as r%d from pawl.wait where child_id is not null order by "
+                "created_at desc limit 1 \\gset\n",
                 maker + i);
     pw_buf_done(&sql);
 }
 
 void
+reduce_print_comment(const char *text)
+{
+    while (*text != '\0') {
+        int length = (int)strcspn(text, "\n");
+
+        printf("# %.*s\n", length, text);
+        text += length + (text[length] == '\n');
+    }
+    (void)fflush(stdout); /* several write; each its own lines */
+}
+
+void
 reduce_print(struct player *player, const struct call *calls, size_t count)
 {
-    printf("-- After sql/test/clock.sql, with psql:\n"
-           "select pawl.test_clock_set('2040-01-01 00:00+00'); update pawl.setting set payload_max "
-           "= 4000;\n");
+    struct pw_buf script;
+
+    pw_buf_init(&script, (size_t)1 << 24);
+    pw_buf_adds(&script,
+        "-- After sql/test/clock.sql, with psql:\n"
+        "select pawl.test_clock_set('2040-01-01 00:00+00'); update pawl.setting set payload_max "
+        "= 4000;\n");
     player_reset(player);
     for (size_t i = 0; i < count; i++) {
         /* Before it is played, because fences are those of that moment. */
         struct pw_buf sql;
         bool there;
-        enum player_outcome outcome;
 
         pw_buf_init(&sql, (size_t)1 << 20);
         there = player_render(player, &calls[i], false, &sql);
         pw_buf_done(&sql);
         if (!there)
             continue;
-        print_call(player, &calls[i]);
-        outcome = player_play(player, &calls[i]);
-        if (outcome == PLAYER_DIFFERS)
+        if (calls[i].lock != 0)
+            pw_buf_addf(&script,
+                "-- meanwhile, in another session: begin; select from pawl.task where run_id = "
+                ":'r%d' for update;\n",
+                calls[i].lock);
+        write_call(player, &calls[i], &script);
+        if (player_play(player, &calls[i]) == PLAYER_DIFFERS)
             break;
     }
     if (player->problem.size == 0)
         (void)player_compare_all(player); /* it says what differs */
-    printf("-- %s", pw_buf_text(&player->problem));
-    (void)fflush(stdout);
+    pw_buf_addf(&script, "-- %s", pw_buf_text(&player->problem));
+    reduce_print_comment(pw_buf_text(&script));
+    pw_buf_done(&script);
 }

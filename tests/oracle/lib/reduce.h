@@ -11,4 +11,7 @@ size_t reduce_calls(struct player *player, struct call *calls, size_t count);
 /* Prints the calls as a script for psql, with the answers that differ behind it. */
 void reduce_print(struct player *player, const struct call *calls, size_t count);
 
+/* Text for people, each line as a comment of TAP. */
+void reduce_print_comment(const char *text);
+
 #endif

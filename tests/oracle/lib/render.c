@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct render {
@@ -149,6 +150,56 @@ render_trigger(struct render *r, const struct call *call)
     else
         add_text(r, t->id);
     pw_buf_adds(r->out, ", ");
+    add_span(r, t->key_ttl_us);
+    pw_buf_adds(r->out, ", ");
+    add_bool(r, t->key_while_active);
+}
+
+/* Lists of one thing each; keys and ids are left out where no run has one. */
+static void
+render_many(struct render *r, const struct call *call)
+{
+    const struct oracle_trigger_spec *t = &call->trigger;
+    bool keyed = false, named = false;
+
+    for (int i = 0; i < call->many_count; i++) {
+        keyed = keyed || call->many[i].key != NULL;
+        named = named || call->many[i].other != 0;
+    }
+    add_text(r, t->workflow);
+    for (int which = 0; which < 2; which++) {
+        /* A list too long refuses the call. */
+        int count = call->many_count + (which == 1 && call->flag ? 1 : 0);
+
+        if (which == 1 && !keyed && !call->flag) {
+            pw_buf_adds(r->out, ", null");
+            continue;
+        }
+        pw_buf_adds(r->out, ", array[");
+        for (int i = 0; i < count; i++) {
+            pw_buf_adds(r->out, i > 0 ? ", " : "");
+            add_text(r,
+                i == call->many_count ? NULL
+                    : which == 0      ? call->many[i].input
+                                      : call->many[i].key);
+        }
+        pw_buf_adds(r->out, which == 0 ? "]::json[]" : "]::text[]");
+    }
+    pw_buf_adds(r->out, ", ");
+    add_text(r, t->tenant);
+    pw_buf_addf(r->out, t->priority == -1 ? ", null, " : ", %d, ", t->priority);
+    add_span(r, t->delay_us);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, t->metadata);
+    pw_buf_adds(r->out, named ? ", array[" : ", null");
+    for (int i = 0; named && i < call->many_count; i++) {
+        pw_buf_adds(r->out, i > 0 ? ", " : "");
+        if (call->many[i].other == 0)
+            pw_buf_adds(r->out, "null");
+        else
+            add_run(r, call->many[i].other);
+    }
+    pw_buf_adds(r->out, named ? "]::uuid[], " : ", ");
     add_span(r, t->key_ttl_us);
     pw_buf_adds(r->out, ", ");
     add_bool(r, t->key_while_active);
@@ -333,6 +384,59 @@ render_commit(struct render *r, const struct call *call)
     render_list(r, call, 'o');
 }
 
+/* The name as a person would type it: the first of its kind has no number. */
+static void
+add_bare_name(struct render *r, const char *name)
+{
+    char bare[48];
+    size_t length = strlen(name);
+
+    (void)snprintf(bare, sizeof(bare), "%s", name); /* as long as in call_item */
+    if (length > 2 && strcmp(name + length - 2, "#1") == 0)
+        bare[length - 2] = '\0';
+    add_text(r, bare);
+}
+
+static void
+render_one(struct render *r, const struct call *call)
+{
+    const struct call_item *item = &call->items[0];
+    const struct oracle_option *o = &item->item.option;
+    int64_t timeout_us = o->timeout_ms == ORACLE_NONE ? ORACLE_NONE : o->timeout_ms * 1000;
+
+    add_session(r, call->session);
+    pw_buf_adds(r->out, ", ");
+    add_run(r, item->run);
+    pw_buf_adds(r->out, ", ");
+    add_fence(r, item);
+    if (item->name[0] != '\0') {
+        pw_buf_adds(r->out, ", ");
+        add_bare_name(r, item->name);
+    }
+    if (call->verb == CALL_RELEASE)
+        return;
+    pw_buf_adds(r->out, ", ");
+    if (call->verb == CALL_SLEEP) {
+        add_span(r, o->ms == ORACLE_NONE ? ORACLE_NONE : o->ms * 1000);
+    } else if (call->verb == CALL_WAIT_SIGNAL) {
+        add_span(r, timeout_us);
+    } else if (call->verb == CALL_WAIT_EVENT) {
+        add_text(r, o->topic);
+        pw_buf_adds(r->out, ", ");
+        add_text(r, o->key);
+        pw_buf_adds(r->out, ", ");
+        add_text(r, o->match);
+        pw_buf_adds(r->out, ", ");
+        add_span(r, timeout_us);
+    } else {
+        add_text(r, item->item.payload);
+    }
+    if (call->verb == CALL_FAIL) {
+        pw_buf_adds(r->out, ", ");
+        add_bool(r, o->final);
+    }
+}
+
 static void
 render_record_step(struct render *r, const struct call *call)
 {
@@ -426,6 +530,7 @@ render_small(struct render *r, const struct call *call)
 {
     switch ((int)call->verb) {
     case CALL_ADVANCE:
+    case CALL_RETAIN:
         add_span(r, call->advance_us);
         break;
     case CALL_IDLE:
@@ -467,6 +572,9 @@ player_render(struct player *player, const struct call *call, bool script, struc
     case CALL_TRIGGER:
         render_trigger(&r, call);
         break;
+    case CALL_TRIGGER_MANY:
+        render_many(&r, call);
+        break;
     case CALL_REGISTER:
         render_register(&r, call);
         break;
@@ -487,7 +595,9 @@ player_render(struct player *player, const struct call *call, bool script, struc
         render_event(&r, call);
         break;
     default:
-        if (call->verb >= CALL_SIGNAL && call->verb <= CALL_PURGE)
+        if (call_is_one(call->verb))
+            render_one(&r, call);
+        else if (call->verb >= CALL_SIGNAL && call->verb <= CALL_PURGE)
             render_run(&r, call);
         else
             render_small(&r, call);

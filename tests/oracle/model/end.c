@@ -207,6 +207,7 @@ oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char 
         if (parent != NULL && oracle_locked(o, parent))
             return "busy";
     }
+    run->kept = run->kept || run->triggered_at < o->now - ORACLE_DAY_US;
     round = oracle_push(&run->rounds, &run->rounds_count, sizeof(*round));
     round->round = run->round;
     round->status = status;

@@ -2,6 +2,7 @@
 /* Commit: what one item after another comes to. Steps are here, waits in wait.c, what lets go of a claim in close.c. */
 #include "state.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static bool
@@ -101,11 +102,14 @@ item_is_good(const struct oracle_run *run, const struct oracle_item *item)
     return item->payload == NULL || strlen(item->payload) <= ORACLE_PAYLOAD_MAX;
 }
 
+/* Once for each claim, kind and name: whoever sends it again has not done it again. */
 static void
-note_late(struct oracle *o, struct oracle_run *run, const struct oracle_item *item)
+note_late(struct oracle *o, int64_t session, struct oracle_run *run, const struct oracle_item *item)
 {
     if (one_of(item->kind, late_kinds))
-        oracle_audit(o, run, "late_result", NULL);
+        oracle_audit_once(o, run, "late_result",
+            oracle_keepf(o, "%" PRId64 " %d %s %s", session, item->fence, item->kind,
+                item->name == NULL ? "" : item->name));
 }
 
 /* The run does not live. */
@@ -129,7 +133,7 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
     }
     if (last->status == 3)
         return "cancelled";
-    note_late(o, run, item);
+    note_late(o, session, run, item);
     return "lease_lost";
 }
 
@@ -244,7 +248,7 @@ commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, co
     if (let_go_before(o, run, item, value))
         return "already";
     if (run->session != session || run->fence != item->fence) {
-        note_late(o, run, item);
+        note_late(o, session, run, item);
         return "lease_lost";
     }
     if (run->ending && !run->rolling_back) {
@@ -301,6 +305,21 @@ oracle_commit(struct oracle *oracle, int64_t session, const struct oracle_item *
         pw_buf_addf(reply, "%zu %s %s\n", i + 1, answers[i], value == NULL ? "-" : value);
     }
     return answers[0];
+}
+
+const char *
+oracle_one(struct oracle *oracle, int64_t session, const struct oracle_item *item,
+    const struct oracle_item *suspend, struct pw_buf *reply)
+{
+    const char *value = NULL, *none = NULL, *answer;
+
+    if (item->not_json)
+        return "22P02";
+    answer = commit_one(oracle, session, item, &value);
+    if (suspend != NULL && value != NULL && strstr(value, "\"state\": \"PAUSED\"") != NULL)
+        answer = commit_one(oracle, session, suspend, &none);
+    pw_buf_addf(reply, "%s %s", answer, value == NULL ? "-" : value);
+    return answer;
 }
 
 const char *

@@ -209,13 +209,18 @@ oracle_retry(struct oracle *oracle, const char *run, const char *by)
     return found == NULL ? "not_found" : open_round(oracle, found, by, false);
 }
 
+bool
+oracle_rollback_is_stuck(const struct oracle_round *round)
+{
+    return round->error != NULL && strncmp(round->error, "{\"code\": \"rollback_failed\"", 26) == 0;
+}
+
 static bool
-rollback_is_stuck(const struct oracle_run *run)
+is_stuck(const struct oracle_run *run)
 {
     const struct oracle_round *last = oracle_last_round(run);
 
-    return last != NULL && last->error != NULL &&
-        strncmp(last->error, "{\"code\": \"rollback_failed\"", 26) == 0;
+    return last != NULL && oracle_rollback_is_stuck(last);
 }
 
 const char *
@@ -225,7 +230,7 @@ oracle_rollback_retry(struct oracle *oracle, const char *run, const char *by)
 
     if (found == NULL)
         return "not_found";
-    if (!found->living && !rollback_is_stuck(found))
+    if (!found->living && !is_stuck(found))
         return "refused";
     return open_round(oracle, found, by, true);
 }
@@ -243,7 +248,7 @@ oracle_rollback_skip(
         return "not_found";
     for (size_t i = 0; i < found->steps_count; i++)
         known = known || (found->steps[i].undo != NULL && strcmp(found->steps[i].name, step) == 0);
-    if (!known || !rollback_is_stuck(found))
+    if (!known || !is_stuck(found))
         return "refused";
     answer = open_round(oracle, found, by, true);
     if (strcmp(answer, "ok") != 0)

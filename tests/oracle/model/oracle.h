@@ -26,23 +26,13 @@ struct pw_buf;
 struct oracle *oracle_new(int64_t now_us);
 void oracle_free(struct oracle *oracle);
 
-/*
- * Where the engine is known not to do what the contract says; the oracle does as the engine does once it is told to. A line
- * goes when the engine is mended.
- */
-enum oracle_difference {
-    /* The limit of a step that lasts counts from the last renewal of the lease, which a claim can be, too, and not from
-     * the heartbeat that told of the step. */
-    ORACLE_STEP_LIMIT_FROM_LEASE = 1,
-    ORACLE_ALL_DIFFERENCES = 1,
-};
-
-/* differences: a sum of the above. At first none is tolerated. */
-void oracle_tolerate(struct oracle *oracle, unsigned differences);
-
 /* Moves the clock, forwards only; housekeeping is then due at the next claim or heartbeat. */
 void oracle_advance(struct oracle *oracle, int64_t by_us);
 int64_t oracle_now(const struct oracle *oracle);
+
+/* Moves the clock by days and does what retention has to do then. The reply says how many runs that live were moved out of
+ * their day, and how many ended ones are gone. */
+const char *oracle_retain(struct oracle *oracle, int64_t by_us, struct pw_buf *reply);
 
 /* Another transaction holds this run from now on; NULL: none does. */
 void oracle_hold_lock(struct oracle *oracle, const char *run);
@@ -96,6 +86,11 @@ struct oracle_trigger_spec {
 /* made is the id that the engine made, if it made one. The answer is "RUN CREATED HANDLED" in reply. */
 const char *oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec,
     const char *made, struct pw_buf *reply);
+
+/* Many at once: all of them, or none and the first error. made: what the engine answered for each. uneven: its lists do
+ * not have the same length. A line of the reply for each: number, run, created, handled. */
+const char *oracle_trigger_many(struct oracle *oracle, const struct oracle_trigger_spec *specs,
+    const char *const *made, size_t count, bool uneven, struct pw_buf *reply);
 
 /* --- workers --- */
 
@@ -186,6 +181,10 @@ struct oracle_item {
 const char *oracle_commit(struct oracle *oracle, int64_t session, const struct oracle_item *items,
     size_t count, struct pw_buf *reply);
 
+/* A commit of one item; if it has to wait and suspend is given, that follows. The reply has answer and value. */
+const char *oracle_one(struct oracle *oracle, int64_t session, const struct oracle_item *item,
+    const struct oracle_item *suspend, struct pw_buf *reply);
+
 /* The transactional step: run, name, payload and seq of the item count. */
 const char *oracle_record_step(
     struct oracle *oracle, int64_t session, const struct oracle_item *item);
@@ -241,6 +240,7 @@ struct oracle_view {
     int next_seq;
     bool has_timeout;
     bool started;
+    bool stuck; /* an undo failed in the last round that ended */
 };
 
 void oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view);

@@ -62,9 +62,9 @@ show_living(const struct oracle_run *run, struct pw_buf *out)
     add_time(out, run->triggered_at);
     add_time(out, run->started_at);
     add_time(out, run->claimed_at);
-    pw_buf_addf(out, " %s '%s' %s %s %s %s %s\n", run->workflow->name, run->tenant,
+    pw_buf_addf(out, " %s '%s' %s %s %s %s %s%s\n", run->workflow->name, run->tenant,
         or_dash(run->key), or_dash(run->parent), or_dash(run->parent_step), run->input,
-        or_dash(run->metadata));
+        or_dash(run->metadata), run->kept ? " kept" : "");
     if (run->ending)
         pw_buf_addf(out, "ending %d %s %s %s %s\n", run->ending_status, or_dash(run->ending_by),
             or_dash(run->ending_why), run->ending_rollback ? "t" : "f", or_dash(run->ending_error));
@@ -142,7 +142,7 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
     for (size_t i = 0; i < run->audits_count; i++)
         pw_buf_addf(out, "audit %s %" PRId64 " %s\n", run->audits[i].what, run->audits[i].at,
             or_dash(run->audits[i].who));
-    pw_buf_addf(out, "notes %d\n", run->notes);
+    pw_buf_addf(out, "notes %d%s\n", run->notes, run->kept ? " kept" : "");
 }
 
 void
@@ -223,6 +223,7 @@ oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view)
     view->status = last == NULL ? 0 : last->status;
     view->undone = oracle_first_undone(found);
     view->started = found->living && found->started;
+    view->stuck = last != NULL && oracle_rollback_is_stuck(last);
     view->has_timeout = found->workflow->run_timeout_us != ORACLE_NONE;
     view->next_seq = oracle_next_seq(found);
     for (size_t i = 0; found->living && i < found->waits_count; i++)

@@ -108,12 +108,6 @@ oracle_free(struct oracle *oracle)
 }
 
 void
-oracle_tolerate(struct oracle *oracle, unsigned differences)
-{
-    oracle->tolerated = differences;
-}
-
-void
 oracle_advance(struct oracle *oracle, int64_t by_us)
 {
     oracle->now += by_us;
@@ -256,6 +250,16 @@ oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const c
     audit->at = o->now;
     audit->who = oracle_keep(o, who);
     run->touched = true;
+}
+
+void
+oracle_audit_once(struct oracle *o, struct oracle_run *run, const char *what, const char *detail)
+{
+    for (size_t i = 0; i < run->audits_count; i++)
+        if (strcmp(run->audits[i].what, what) == 0 && oracle_same(run->audits[i].detail, detail))
+            return;
+    oracle_audit(o, run, what, NULL);
+    run->audits[run->audits_count - 1].detail = oracle_keep(o, detail);
 }
 
 int

@@ -8,6 +8,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
+struct pw_uuid;
+
 enum {
     ORACLE_WORKFLOWS_MAX = 32,
     ORACLE_CRASH_MAX = 5,
@@ -16,7 +18,9 @@ enum {
 };
 
 #define ORACLE_GRACE_US INT64_C(30000000)
-#define ORACLE_EVENT_RETENTION_US INT64_C(604800000000)
+#define ORACLE_DAY_US INT64_C(86400000000)
+#define ORACLE_RETENTION_US (14 * ORACLE_DAY_US)
+#define ORACLE_EVENT_RETENTION_US (7 * ORACLE_DAY_US)
 
 enum oracle_place {
     ORACLE_READY = 0,
@@ -115,6 +119,7 @@ struct oracle_audit {
     const char *what;
     int64_t at;
     const char *who;
+    const char *detail; /* of what is said once only */
 };
 
 struct oracle_round {
@@ -194,6 +199,7 @@ struct oracle_run {
     size_t rounds_count;
     int notes;
 
+    bool kept; /* it outlived the day of its trigger */
     bool touched;
     bool gone;               /* purged; only children still name it */
     struct oracle_run *next; /* in the order of the ids */
@@ -224,7 +230,6 @@ struct oracle {
     int epoch;
     int queues_version;
     const char *locked;
-    unsigned tolerated;
     struct oracle_workflow workflows[ORACLE_WORKFLOWS_MAX];
     size_t workflows_count;
     struct oracle_session *sessions;
@@ -275,6 +280,9 @@ void oracle_sort_lists(struct oracle_run *run);
 
 /* --- what the verbs share --- */
 
+/* An id that a client made is more than an hour off the clock, or of another form. */
+bool oracle_is_off(const struct oracle *o, const struct pw_uuid *id);
+
 struct oracle_new_run {
     struct oracle_workflow *workflow;
     const char *id;
@@ -291,6 +299,8 @@ struct oracle_new_run {
 struct oracle_run *oracle_add_run(struct oracle *o, const struct oracle_new_run *made);
 
 void oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const char *who);
+void oracle_audit_once(
+    struct oracle *o, struct oracle_run *run, const char *what, const char *detail);
 int oracle_next_seq(const struct oracle_run *run);
 enum oracle_place oracle_ready_place(int crashes);
 
@@ -304,6 +314,9 @@ void oracle_progress(struct oracle_run *run, const char *name);
 /* Ends a wait with a record and lets the run go on. */
 void oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait,
     enum oracle_state state, const char *output, const char *error, const char *source);
+
+/* An undo failed and ended this round. */
+bool oracle_rollback_is_stuck(const struct oracle_round *round);
 
 /* "ok", or "busy" if the parent is locked. status as in oracle_view. */
 const char *oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char *output,

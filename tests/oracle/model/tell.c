@@ -47,6 +47,8 @@ oracle_emit(struct oracle *oracle, const struct oracle_event_spec *spec, const c
         return "PW009";
     if (id == NULL || !pw_uuid_parse(id, &uuid))
         return "not allowed: the id of the event";
+    if (spec->id != NULL && oracle_is_off(oracle, &uuid))
+        return "PW003";
     for (size_t i = 0; i < oracle->events_count; i++)
         if (strcmp(oracle->events[i].id, id) == 0) {
             pw_buf_addf(reply, "%s already 0", id);

@@ -189,17 +189,14 @@ enforce_step_limits(struct oracle *o)
     for (size_t i = 0; i < o->sessions_count; i++) {
         const struct oracle_session *s = &o->sessions[i];
         const struct oracle_running *r = &s->running;
-        int64_t told_at = (o->tolerated & ORACLE_STEP_LIMIT_FROM_LEASE) != 0
-            ? s->lease_until - s->lease_us
-            : s->told_at;
         struct oracle_run *run;
 
         if (s->ended != NULL || r->run == NULL || r->timeout_ms == ORACLE_NONE ||
-            told_at + (r->timeout_ms - r->started_ms + 5000) * 1000 >= o->now)
+            s->told_at + (r->timeout_ms - r->started_ms + 5000) * 1000 >= o->now)
             continue;
         run = oracle_find_living(o, r->run);
         if (run == NULL || run->place != ORACLE_HELD || run->session != s->id ||
-            run->claimed_at > told_at)
+            run->claimed_at > s->told_at)
             continue;
         oracle_audit(o, run, "step_timeout", NULL);
         take_back(o, run, true, true);

@@ -4,6 +4,7 @@
 
 #include "base/uuid.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HOUR_MS INT64_C(3600000)
@@ -20,6 +21,14 @@ oracle_handled(struct oracle *o, const struct oracle_workflow *workflow)
             return true;
     }
     return false;
+}
+
+bool
+oracle_is_off(const struct oracle *o, const struct pw_uuid *id)
+{
+    int64_t off_ms = pw_uuid_time_ms(id) - o->now / 1000;
+
+    return off_ms < -HOUR_MS || off_ms >= HOUR_MS || id->bytes[6] >> 4 != 7;
 }
 
 /* A key whose time is over is anybody's. */
@@ -57,12 +66,9 @@ argument_problem(struct oracle *o, const struct oracle_trigger_spec *spec)
     if (spec->key_ttl_us != ORACLE_NONE && (spec->key_ttl_us <= 0 || spec->key_while_active))
         return "PW003";
     if (spec->id != NULL) {
-        int64_t off_ms;
-
         if (!pw_uuid_parse(spec->id, &id))
             return "22P02";
-        off_ms = pw_uuid_time_ms(&id) - o->now / 1000;
-        if (off_ms < -HOUR_MS || off_ms >= HOUR_MS || id.bytes[6] >> 4 != 7)
+        if (oracle_is_off(o, &id))
             return "PW003";
     }
     return NULL;
@@ -94,8 +100,9 @@ say(struct oracle *o, const struct oracle_workflow *w, const char *id, bool crea
     return created ? "created" : "existing";
 }
 
-const char *
-oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made,
+/* tried: no id is asked for, because the whole call came to nothing, and so does this. */
+static const char *
+trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made, bool tried,
     struct pw_buf *reply)
 {
     struct oracle_workflow *w = oracle_find_workflow(oracle, spec->workflow);
@@ -129,7 +136,7 @@ oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, co
         return say(oracle, w, id, false, reply);
     }
     if (id == NULL) {
-        problem = made_problem(oracle, spec, made);
+        problem = tried ? NULL : made_problem(oracle, spec, made);
         if (problem != NULL)
             return problem;
         id = made;
@@ -157,4 +164,105 @@ oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, co
                                                  : oracle->now + spec->key_ttl_us;
     }
     return say(oracle, w, id, true, reply);
+}
+
+const char *
+oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made,
+    struct pw_buf *reply)
+{
+    return trigger(oracle, spec, made, false, reply);
+}
+
+/* Which comes first: by key, then by id, those without one last, then as they were given. */
+static bool
+comes_before(const struct oracle_trigger_spec *specs, size_t a, size_t b)
+{
+    const char *x[] = {specs[a].key, specs[a].id}, *y[] = {specs[b].key, specs[b].id};
+
+    for (int i = 0; i < 2; i++)
+        if (!oracle_same(x[i], y[i]))
+            return x[i] == NULL ? false : y[i] == NULL ? true : strcmp(x[i], y[i]) < 0;
+    return a < b;
+}
+
+/* Forgets the runs that this call has made so far, and its keys. */
+static void
+take_back(struct oracle *o, const char *const *runs, size_t count, struct oracle_key *keys,
+    size_t keys_count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (struct oracle_run **at = &o->runs; *at != NULL; at = &(*at)->next)
+            if (strcmp((*at)->id, runs[i]) == 0) {
+                struct oracle_run *gone = *at;
+
+                *at = gone->next;
+                free(gone); /* a new run has no lists yet */
+                break;
+            }
+    free(o->keys);
+    o->keys = keys;
+    o->keys_count = keys_count;
+}
+
+static struct oracle_key *
+copy_keys(const struct oracle *o)
+{
+    struct oracle_key *copy = NULL;
+    size_t count = 0;
+
+    while (count < o->keys_count) {
+        struct oracle_key *key = oracle_push(&copy, &count, sizeof(*key));
+
+        *key = o->keys[count - 1];
+    }
+    return copy;
+}
+
+const char *
+oracle_trigger_many(struct oracle *oracle, const struct oracle_trigger_spec *specs,
+    const char *const *made, size_t count, bool uneven, struct pw_buf *reply)
+{
+    struct oracle_key *keys = copy_keys(oracle);
+    size_t keys_count = oracle->keys_count, created = 0, done = 0;
+    const char *lines[16] = {NULL}, *runs[16];
+    const char *answer = "existing";
+    bool missing = false;
+
+    if (oracle_find_workflow(oracle, specs[0].workflow) == NULL)
+        answer = "PW002";
+    else if (uneven)
+        answer = "PW003";
+    for (; answer[0] != 'P' && done < count && done < 16; done++) {
+        struct pw_buf line;
+        const char *said, *id;
+        size_t next = count;
+        bool tried;
+
+        for (size_t i = 0; i < count; i++)
+            if (lines[i] == NULL && (next == count || comes_before(specs, i, next)))
+                next = i;
+        pw_buf_init(&line, 256);
+        tried = made[next] == NULL;
+        id = tried ? oracle_keepf(oracle, "tried %zu", next) : made[next];
+        said = trigger(oracle, &specs[next], id, tried, &line);
+        lines[next] = oracle_keep(oracle, pw_buf_text(&line));
+        pw_buf_done(&line);
+        if (strcmp(said, "created") == 0)
+            runs[created++] = specs[next].id == NULL ? id : specs[next].id;
+        if (strcmp(said, "existing") != 0)
+            answer = said;
+        missing = missing || tried;
+        if (strcmp(said, "created") != 0 && strcmp(said, "existing") != 0)
+            break;
+    }
+    if (missing && (strcmp(answer, "created") == 0 || strcmp(answer, "existing") == 0))
+        answer = "not allowed: no ids were made";
+    if (strcmp(answer, "created") != 0 && strcmp(answer, "existing") != 0) {
+        take_back(oracle, runs, created, keys, keys_count);
+        return answer;
+    }
+    free(keys);
+    for (size_t i = 0; i < count; i++)
+        pw_buf_addf(reply, "%zu %s\n", i + 1, lines[i]);
+    return answer;
 }

@@ -134,12 +134,14 @@ wait_event(struct oracle *o, struct oracle_run *run, const struct oracle_item *i
     *value = "{\"state\": \"PAUSED\"}";
 }
 
-/* The name without its branch and number, unless another one is given. */
+/* The name without what marks an undo, without its branch and its number, unless another one is given. */
 static const char *
 signal_name(struct oracle *o, const struct oracle_item *item)
 {
     const char *slash = strrchr(item->name, '/');
-    const char *name = slash == NULL ? item->name : slash + 1;
+    const char *name = slash != NULL               ? slash + 1
+        : strncmp(item->name, "rollback:", 9) == 0 ? item->name + 9
+                                                   : item->name;
 
     if (item->option.signal != NULL)
         return item->option.signal;

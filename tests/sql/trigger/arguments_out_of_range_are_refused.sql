@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(17);
+select plan(19);
 
 select pawl.create_workflow('a.flow') \g /dev/null
 select throws_ok($$select pawl.trigger('a.flow', null)$$, 'PW009', null, 'no input');
@@ -15,6 +15,8 @@ select throws_ok($$select pawl.trigger_many('a.flow', array['1']::json[], limit_
 select throws_ok($$select pawl.trigger_many('a.flow', array['1', null]::json[])$$, 'PW009', null, 'a null among many');
 select throws_ok($$select pawl.trigger_many('a.flow', array['1']::json[], keys => '{}')$$, 'PW003', null, 'lists of different lengths');
 select throws_ok($$select pawl.trigger_many('a.flow', array_fill('1'::json, array[10001]))$$, 'PW009', null, 'too many');
+select throws_ok($$select pawl.trigger_many('a.flow', array['1']::json[], key_ttl => '0')$$, 'PW003', null, 'a key of no lifetime, though nobody has one');
+select throws_ok($$select pawl.trigger_many('a.flow', array['1']::json[], key_ttl => '1 s', key_while_active => true)$$, 'PW003', null, 'two lifetimes');
 select is_empty($$select * from pawl.trigger_many('a.flow', '{}')$$, 'none at all');
 select is_empty($$select * from pawl.trigger_many('a.flow', null)$$, 'no list');
 select is((select count(*) from pawl.task), 0::bigint, 'no run was made');

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verbs as SQL statements, prepared once for each connection. */
+#include "player.h"
+
+#include "harness.h"
+
+#define ONE                                                                             \
+    "select concat_ws(' ', answer, coalesce((value::jsonb - 'delay_ms')::text, '-')), " \
+    "coalesce(value ->> 'child', '-') from pawl."
+
+/* Each statement answers with one text, as the oracle writes it; a second column has what the engine chose. */
+static const struct statement {
+    const char *name;
+    int parameters;
+    const char *before;
+    const char *after;
+} statements[CALL_VERBS] = {
+    [CALL_ADVANCE] = {"advance", 1, "select 'ok' from pawl.test_clock_advance(", ")"},
+    [CALL_CREATE_WORKFLOW] = {"create_workflow", 11, "select pawl.create_workflow(", ")"},
+    [CALL_ALTER_WORKFLOW] = {"alter_workflow", 2, "select 'ok' from pawl.alter_workflow(", ")"},
+    [CALL_TRIGGER] = {"trigger", 10,
+        "select concat_ws(' ', run_id, created, handled), run_id from pawl.trigger(", ")"},
+    [CALL_TRIGGER_MANY] = {"trigger_many", 10,
+        "select string_agg(concat_ws(' ', item, run_id, created, handled) || e'\\n', '' order by "
+        "item), "
+        "string_agg(run_id::text, ' ' order by item) from pawl.trigger_many(",
+        ")"},
+    [CALL_REGISTER] = {"register", 5,
+        "select concat_ws(' ', session, epoch, queues), session from pawl.register(", ")"},
+    [CALL_HEARTBEAT] = {"heartbeat", 2,
+        "select concat(min(epoch), ' ', oracle.us(min(lease_until)), string_agg(' ' || run_id || "
+        "'=' || told, '' order by run_id), max(' drain') filter (where told = 'drain')) "
+        "from pawl.heartbeat(",
+        ")"},
+    [CALL_IDLE] = {"idle", 2, "select 'ok' from pawl.idle(", ")"},
+    [CALL_LEAVE] = {"leave", 1, "select pawl.leave(", ")"},
+    [CALL_DRAIN_WORKER] = {"drain_worker", 1, "select pawl.drain_worker(", ")"},
+    [CALL_HELD] = {"held", 1,
+        "select coalesce(string_agg(concat_ws(' ', run_id, fence, workflow, attempt, "
+        "oracle.us(claimed_at), coalesce(told, '-')) || e'\\n', '' order by run_id), '') "
+        "from pawl.held(",
+        ")"},
+    [CALL_CLAIM] = {"claim", 5,
+        "select coalesce(string_agg(concat_ws(' ', run_id, fence, workflow, round, attempt, '''' "
+        "|| "
+        "tenant || '''', rolling_back, suspect, input::jsonb, coalesce(metadata::jsonb, 'null'), "
+        "coalesce(step_timeout_ms, -1), coalesce(run_timeout_ms, -1)) || e'\\n' || "
+        "oracle.record(record, rolling_back), '' order by run_id), ''), coalesce(string_agg("
+        "run_id::text, ' '), '') from pawl.claim(",
+        ")"},
+    [CALL_COMMIT] = {"commit", 10,
+        "select string_agg(concat_ws(' ', item, answer, coalesce((value::jsonb - "
+        "'delay_ms')::text, '-')) || e'\\n', '' order by item), string_agg(coalesce(value ->> "
+        "'child', value -> 'output' ->> 'run_id', '-'), ' ' order by item) from pawl.commit(",
+        ")"},
+    [CALL_COMMIT_CAREFULLY] = {"commit_carefully", 10,
+        "select string_agg(concat_ws(' ', item, answer, coalesce((value::jsonb - "
+        "'delay_ms')::text, '-')) || e'\\n', '' order by item), string_agg(coalesce(value ->> "
+        "'child', value -> 'output' ->> 'run_id', '-'), ' ' order by item) "
+        "from pawl.commit_carefully(",
+        ")"},
+    [CALL_STEP] = {"step", 5, ONE "step(", ")"},
+    [CALL_COMPLETE] = {"complete", 4, ONE "complete(", ")"},
+    [CALL_FAIL] = {"fail", 5, ONE "fail(", ")"},
+    [CALL_SLEEP] = {"sleep", 5, ONE "sleep(", ")"},
+    [CALL_WAIT_EVENT] = {"wait_event", 8, ONE "wait_event(", ")"},
+    [CALL_WAIT_SIGNAL] = {"wait_signal", 5, ONE "wait_signal(", ")"},
+    [CALL_RELEASE] = {"release", 3, ONE "release(", ")"},
+    [CALL_RECORD_STEP] = {"record_step", 2, "select pawl.record_step(", ")"},
+    [CALL_HOUSEKEEP] = {"housekeep", 0, "select 'ok' from pawl.housekeep(", ")"},
+    [CALL_RETAIN] = {"retain", 1, "select oracle.retain(", ")"},
+    [CALL_EMIT] = {"emit", 5,
+        "select concat_ws(' ', event_id, answer, woken), event_id from pawl.emit(", ")"},
+    [CALL_SIGNAL] = {"signal", 3, "select pawl.signal(", ")"},
+    [CALL_APPROVE] = {"approve", 5, "select pawl.approve(", ")"},
+    [CALL_REJECT] = {"reject", 5, "select pawl.reject(", ")"},
+    [CALL_CANCEL] = {"cancel", 4, "select answer from pawl.cancel(", ")"},
+    [CALL_KILL] = {"kill", 3, "select answer from pawl.kill(", ")"},
+    [CALL_PAUSE] = {"pause", 3, "select answer from pawl.pause(", ")"},
+    [CALL_RESUME] = {"resume", 2, "select answer from pawl.resume(", ")"},
+    [CALL_RETRY] = {"retry", 2, "select answer from pawl.retry(", ")"},
+    [CALL_ROLLBACK_RETRY] = {"rollback_retry", 2, "select answer from pawl.rollback_retry(", ")"},
+    [CALL_ROLLBACK_SKIP] = {"rollback_skip", 4, "select pawl.rollback_skip(", ")"},
+    [CALL_FORK] = {"fork", 4,
+        "select case when answer = 'ok' then concat_ws(' ', run_id, copied) else answer end, "
+        "run_id from pawl.fork(",
+        ")"},
+    [CALL_PURGE] = {"purge", 3, "select answer from pawl.purge(", ")"},
+    [CALL_PAUSE_WORKFLOW] = {"pause_workflow", 1, "select pawl.pause_workflow(", ")"},
+    [CALL_RESUME_WORKFLOW] = {"resume_workflow", 1, "select pawl.resume_workflow(", ")"},
+    [CALL_PAUSE_QUEUE] = {"pause_queue", 1, "select pawl.pause_queue(", ")"},
+    [CALL_RESUME_QUEUE] = {"resume_queue", 1, "select pawl.resume_queue(", ")"},
+    [CALL_RAISE_EPOCH] = {"raise_epoch", 1, "select pawl.raise_epoch(", ")"},
+};
+
+bool
+call_is_one(enum call_verb verb)
+{
+    return verb >= CALL_STEP && verb <= CALL_RELEASE;
+}
+
+const char *
+call_verb_name(enum call_verb verb)
+{
+    return statements[verb].name;
+}
+
+void
+player_prepare(PGconn *conn)
+{
+    struct pw_buf sql;
+
+    pw_buf_init(&sql, 65536);
+    for (int verb = 0; verb < CALL_VERBS; verb++) {
+        const struct statement *s = &statements[verb];
+
+        pw_buf_clear(&sql);
+        pw_buf_addf(&sql, "prepare %s as %s", s->name, s->before);
+        for (int i = 1; i <= s->parameters; i++)
+            pw_buf_addf(&sql, "%s$%d", i > 1 ? ", " : "", i);
+        pw_buf_adds(&sql, s->after);
+        bench_do(conn, pw_buf_text(&sql));
+    }
+    pw_buf_done(&sql);
+    bench_do(conn,
+        "prepare show as select string_agg(oracle.show_run(r), '' order by r) "
+        "from unnest($1::uuid[]) r");
+    bench_do(conn,
+        "prepare chosen as select (select coalesce(t.paused ->> 'reason', t.reason) from pawl.task "
+        "t where t.run_id = $1 and t.task_no = 0), (select oracle.us((t.tries -> $2 ->> "
+        "'due')::timestamptz) from pawl.task t where t.run_id = $1 and t.task_no = 0), (select "
+        "s.source_id from (select s.* from pawl.step s where s.run_id = $1 union all select k.* "
+        "from pawl.step_kept k where k.run_id = $1) s where s.task_no = 0 and s.name = $2 order by "
+        "s.round desc limit 1)");
+}
+
+/* The value of a column of the first row; of an error its code. */
+const char *
+player_column(const PGresult *result, int at)
+{
+    if (PQresultStatus(result) != PGRES_TUPLES_OK)
+        return PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return PQntuples(result) == 0 || at >= PQnfields(result) || PQgetisnull(result, 0, at)
+        ? ""
+        : PQgetvalue(result, 0, at);
+}
+
+PGresult *
+player_call(struct player *player, const char *statement, const char *arguments)
+{
+    struct pw_buf sql;
+    PGresult *result;
+
+    pw_buf_init(&sql, (size_t)1 << 20);
+    pw_buf_addf(&sql, "execute %s", statement);
+    if (arguments[0] != '\0')
+        pw_buf_addf(&sql, "(%s)", arguments);
+    result = PQexec(player->conn, pw_buf_text(&sql));
+    if (PQstatus(player->conn) != CONNECTION_OK)
+        bench_die("the connection is lost: %s", PQerrorMessage(player->conn));
+    pw_buf_done(&sql);
+    return result;
+}
