@@ -159,6 +159,7 @@ begin
     perform pawl._only_unbound('raise_epoch');
     -- Waits for every write that is under way, and lets no new one start before this is committed: after it
     -- returns, no token of an older epoch is accepted. Two seconds at most, because all others wait meanwhile.
+    -- guard:raise_lock
     lock table pawl.task in exclusive mode;
     update pawl.setting s set epoch = s.epoch + 1 where s.only_row returning s.epoch into v_epoch;
     insert into pawl.act (at, what, who, detail)
@@ -184,6 +185,7 @@ begin
     perform pawl._only_read_committed('set_retention');
     perform pawl._only_unbound('set_retention');
     if run_retention < interval '1 hour' or event_retention < interval '1 hour' then
+        -- guard:retention_min
         perform pawl._raise('PW003', 'retention must be at least one hour');
     end if;
     if run_retention is not null or event_retention is not null then

@@ -73,6 +73,7 @@ begin
     )
     select array_agg(g.run_id), array_agg(g.task_no) into v_runs, v_tasks from gone g;
     if coalesce(cardinality(v_runs), 0) < cardinality(p_tids) then
+        -- guard:task_ends_once
         perform pawl._raise('PW010', 'a task ends twice in one call', 'Send the same call again through pawl.commit_carefully.');
     end if;
     perform pawl._advance(v_runs, v_tasks, p_now);

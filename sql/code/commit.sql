@@ -10,9 +10,11 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_count > 10000 then
+        -- guard:commit_items_max
         perform pawl._raise('PW009', format('%s items in one call, the limit is 10000', p_count));
     end if;
     if p_count <> any (p_lengths) or p_count > 0 and array_position(p_lengths[:2], null) is not null then
+        -- guard:commit_lengths
         perform pawl._raise('PW003', 'all lists of one commit must have the same length');
     end if;
 end
@@ -191,6 +193,7 @@ begin
         from gone g;
         get diagnostics v_ended = row_count;
         if v_ended < cardinality(v_ending) then
+            -- guard:run_ends_once
             perform pawl._raise('PW010', 'a run ends twice in one call', 'Send the same call again through pawl.commit_carefully.');
         end if;
     end if;

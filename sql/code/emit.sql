@@ -114,9 +114,11 @@ declare
     v_last uuid;
 begin
     if topic is null or length(topic) not between 1 and 200 then
+        -- guard:topic_max
         perform pawl._raise('PW003', 'topic must have 1 to 200 characters');
     end if;
     if key is null or length(key) > 500 then
+        -- guard:event_key_max
         perform pawl._raise('PW003', 'key must have at most 500 characters');
     end if;
     perform pawl._check_payload(payload::text);
@@ -171,6 +173,7 @@ begin
     returning t.* into v_task;
     if not found then
         if exists (select from pawl._runs(array[p_run]) r where v_bound is null or r.tenant = v_bound) then
+            -- guard:signal_ended
             perform pawl._raise('PW007', format('run %s has ended', p_run));
         end if;
         perform pawl._raise('PW001', format('run %s not found', p_run));
@@ -192,12 +195,14 @@ declare
     v_wait pawl.wait;
 begin
     if p_name is null or p_name !~ '^[a-z0-9_.-]{1,100}$' then
+        -- guard:signal_name
         perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Names have 1 to 100 of a-z, 0-9, _, . and -.');
     end if;
     perform pawl._check_payload(p_payload::text);
     perform pawl._need_partitions(v_now);
     v_task := pawl._reach_run(p_run);
     if v_task.ending is not null and not v_task.rolling_back then
+        -- guard:signal_cancelled
         perform pawl._raise('PW006', format('run %s was cancelled', p_run));
     end if;
     loop
@@ -218,6 +223,7 @@ begin
         return 'taken';
     end if;
     if (select count(*) from (select from pawl.signal g where g.run_id = p_run limit 1000) n) >= 1000 then
+        -- guard:signals_max
         perform pawl._raise('PW009', format('run %s has 1000 signals that it has not taken', p_run));
     end if;
     insert into pawl.signal (run_id, name, sent_at, sent_by, payload)

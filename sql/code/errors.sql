@@ -52,6 +52,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
+        -- guard:read_committed
         perform pawl._raise('PW008', format('pawl.%s works at isolation level read committed only', p_verb),
             'Call it in a transaction of its own, or begin with isolation level read committed.');
     end if;

@@ -145,13 +145,16 @@ begin
     perform pawl._only_read_committed('add_step');
     v_flow := pawl._flow(flow);
     if step is null or step !~ '^[a-z0-9_.-]{1,100}$' then
+        -- guard:flow_step_name
         perform pawl._raise('PW003', format('bad step name "%s"', step), 'Names are of a-z, 0-9, _, . and -, at most 100 characters.');
     end if;
     if step = 'run' then
+        -- guard:flow_step_run
         perform pawl._raise('PW003', 'a step cannot be named "run", which stands for the run itself');
     end if;
     deps := coalesce(deps, '{}');
     if step = any (deps) then
+        -- guard:flow_cycle_self
         perform pawl._raise('PW003', format('step "%s" depends on itself', step), 'A flow has no cycles.');
     end if;
     if cardinality(deps) > (select count(distinct d) from unnest(deps) d) then
@@ -161,6 +164,7 @@ begin
     from unnest(deps) d
     where d = 'run' or not exists (select from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = d offset 0);
     if found then
+        -- guard:flow_dep_unknown
         perform pawl._raise('PW003', format('step "%s" depends on unknown step "%s"', step, v_dep),
             'Add the steps that it depends on first.');
     end if;
@@ -183,6 +187,7 @@ begin
     v_step.name := step;
     v_step.step_no := 1 + coalesce((select max(s.step_no) from pawl.flow_step s where s.workflow_id = v_flow.workflow_id), 0);
     if v_step.step_no > 2000 then
+        -- guard:flow_steps_max
         perform pawl._raise('PW009', format('flow "%s" has 2000 steps, which is the limit', flow), 'Let a step run another flow.');
     end if;
     v_step.spreads := v_step.condition is not null and v_step.unmet = 'skip_all' or exists (
@@ -233,6 +238,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if not exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
+        -- guard:flow_no_steps
         perform pawl._raise('PW003', format('flow "%s" has no steps', (select w.name from pawl.workflow w where w.workflow_id = p_workflow)),
             'Add them: select pawl.add_step(flow, step).');
     end if;
@@ -411,6 +417,7 @@ begin
             v_dep := v_edges[v_next[v_at]];
             v_next[v_at] := v_next[v_at] + 1;
             if v_state[v_dep] = 1 then
+                -- guard:flow_cycle
                 perform pawl._raise('PW003', format('the steps %s depend on each other in a circle', (
                     select string_agg(p_steps -> w.at - 1 ->> 'step', ', ' order by w.n)
                     from unnest(v_way[:v_depth]) with ordinality w (at, n)

@@ -23,6 +23,7 @@ declare
 begin
     perform pawl._check_ids('fork', array[run]);
     copied := 0;
+    -- guard:fork_lock
     if not pg_try_advisory_xact_lock(hashtextextended(run::text, 11)) then
         answer := 'busy';
         return next;
@@ -169,6 +170,7 @@ begin
     perform pawl._check_ids('purge', runs);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
         v_run := pawl._last_run(run_id);
+        -- guard:purge_lock
         if not pg_try_advisory_xact_lock(hashtextextended(run_id::text, 11)) then
             answer := 'busy';
         elsif exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then

@@ -63,9 +63,11 @@ as $$
 begin
     perform pawl._only_read_committed('grant_role');
     if rights is null or rights not in ('producer', 'worker', 'operator', 'reader') then
+        -- guard:grant_rights
         perform pawl._raise('PW003', format('unknown set of rights "%s"', rights), 'It is one of producer, worker, operator, reader.');
     end if;
     if not exists (select from pg_roles r where r.rolname = role_name) then
+        -- guard:grant_role_exists
         perform pawl._raise('PW001', format('role "%s" does not exist', role_name), 'Create it first; pawl creates no roles.');
     end if;
     insert into pawl.granted as g (role_name, rights, tenant) values (grant_role.role_name, grant_role.rights, grant_role.tenant)

@@ -150,10 +150,12 @@ begin
         perform pawl._raise('PW003', 'an id is missing', 'Give an id for every run, or for none.');
     end if;
     if p_id < pawl._id_floor(p_now - interval '1 hour') or p_id > pawl._id_floor(p_now + interval '1 hour') then
+        -- guard:id_hour
         perform pawl._raise('PW003', format('id "%s" is more than one hour off the clock of the database', p_id),
             'Make ids with pawl.make_id(), or take the time for them from a reply of this database.');
     end if;
     if substr(p_id::text, 15, 1) <> '7' or substr(p_id::text, 20, 1) not in ('8', '9', 'a', 'b') then
+        -- guard:id_layout
         perform pawl._raise('PW003', format('id "%s" is not in UUIDv7 layout', p_id), 'Make ids with pawl.make_id().');
     end if;
 end

@@ -10,6 +10,7 @@ as $$
 begin
     perform pawl._only_read_committed(p_verb);
     if coalesce(cardinality(p_runs), 0) > 1000 then
+        -- guard:operate_max
         perform pawl._raise('PW009', format('%s runs in one call, the limit is 1000', cardinality(p_runs)));
     end if;
 end
@@ -30,6 +31,7 @@ begin
     loop
         select t.* into v_task
         from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+        -- guard:grab_lock
         for update skip locked;
         -- Of a flow every task, and the flows above it.
         if found and v_task.place = 4 and not (pawl._lock_flow(p_run) and pawl._lock_tasks(p_run)) then
@@ -380,6 +382,7 @@ declare
     v_made int;
 begin
     -- Two retries of one run take turns; purge and fork take the same lock.
+    -- guard:retry_lock
     if not pg_try_advisory_xact_lock(hashtextextended(p_run::text, 11)) then
         return 'busy';
     end if;

@@ -57,6 +57,7 @@ declare
     v_problem text := pawl._payload_problem(p_payload, (select s.payload_max from pawl.setting s where s.only_row));
 begin
     if v_problem is not null then
+        -- guard:payload_limits
         perform pawl._raise('PW009', v_problem, 'Store large data elsewhere and pass a reference.');
     end if;
 end

@@ -43,12 +43,14 @@ declare
     v_bound text;
 begin
     if p_tenant is null or octet_length(p_tenant) > 200 or p_tenant like chr(1) || '%' then
+        -- guard:tenant_max
         perform pawl._raise('PW003', 'tenant must be a text of at most 200 bytes');
     end if;
     v_bound := pawl._bound_tenant();
     if v_bound is null or v_bound = p_tenant or p_tenant = '' then
         return coalesce(v_bound, p_tenant);
     end if;
+    -- guard:tenant_bound
     perform pawl._raise('PW001', format('tenant "%s" not found', p_tenant));
     return null;
 end

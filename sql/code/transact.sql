@@ -40,6 +40,7 @@ begin
     if cardinality(v_part) is distinct from 7 or v_part[1] <> 'pawl1' or v_part[2] !~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
        or v_part[3] !~ '^[0-9]{1,9}$' or v_part[4] !~ '^[0-9]{1,18}$' or v_part[5] !~ '^[0-9]{1,9}$'
        or v_part[6] !~ '^(-|[0-9]{1,9})$' then
+        -- guard:token_form
         perform pawl._raise('PW003', 'malformed step token', 'Pass the token as the worker handed it out.');
     end if;
     perform pawl._need_partitions(v_now);
@@ -69,6 +70,7 @@ begin
         select c.answer
         from pawl._commit_step(v_task, v_now, 'step', v_part[7], output::text, nullif(v_part[6], '-')::int, 0, null) c);
     if v_answer = 'refused' then
+        -- guard:token_name
         perform pawl._raise('PW007', format('"%s" is the name of something else in this run', v_part[7]),
             'Roll back, and give the step another name.');
     end if;

@@ -148,6 +148,7 @@ begin
             end if;
         elsif found then
             if v_old.digest <> p_digest then
+                -- guard:key_input
                 perform pawl._raise('PW004', format('key "%s" was used with another input', p_key),
                     format('Run %s has the key. Use another key for another input.', v_old.run_id));
             end if;
@@ -212,15 +213,19 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if length(p_key) not between 1 and 500 or octet_length(p_key) > 1000 then
+        -- guard:key_max
         perform pawl._raise('PW003', 'key must have 1 to 500 characters and at most 1000 bytes');
     end if;
     if p_priority not between 0 and 32767 then
+        -- guard:priority_range
         perform pawl._raise('PW003', 'priority must be between 0 and 32767');
     end if;
     if p_delay > interval '10 years' then
+        -- guard:delay_max
         perform pawl._raise('PW003', 'delay must be at most ten years');
     end if;
     if length(p_limit_key) > 500 then
+        -- guard:limit_key_max
         perform pawl._raise('PW003', 'limit_key must have at most 500 characters');
     end if;
 end
@@ -264,6 +269,7 @@ returns table (run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
 security definer
+-- guard:search_path
 set search_path to pg_catalog, pg_temp
 as $$
 declare
@@ -359,6 +365,7 @@ begin
             tenant, coalesce(priority, v_priority), delay, metadata, key, limit_key, null, null, null,
             key is not null and key_while_active);
         if not created and key is not null and not pawl._has_key(run_id, v_queue, key) then
+            -- guard:id_without_key
             perform pawl._raise('PW004', format('id "%s" belongs to a run without this key', run_id), 'Make another id.');
         end if;
         if not created and key is not null and v_taken then
@@ -469,9 +476,11 @@ begin
         perform pawl._check_flow(v_workflow.workflow_id);
     end if;
     if v_count > 10000 then
+        -- guard:trigger_many_max
         perform pawl._raise('PW009', format('%s runs in one call, the limit is 10000', v_count));
     end if;
     if cardinality(keys) <> v_count or cardinality(ids) <> v_count or cardinality(limit_keys) <> v_count then
+        -- guard:trigger_many_lengths
         perform pawl._raise('PW003', 'inputs, keys, ids and limit_keys must have the same length');
     end if;
     if keys is not null or v_workflow.run_timeout is not null

@@ -49,17 +49,21 @@ begin
     perform pawl._only_read_committed('register');
     select s.* into v_setting from pawl.setting s where s.only_row;
     if protocol is null or protocol < v_setting.protocol_min or protocol > v_setting.protocol_max then
+        -- guard:protocol
         perform pawl._raise('PW011', format('worker speaks protocol %s, this schema %s to %s', protocol,
             v_setting.protocol_min, v_setting.protocol_max), 'Upgrade the worker, or the schema with pawl migrate.');
     end if;
     if name is null or length(name) not between 1 and 200 then
+        -- guard:worker_name
         perform pawl._raise('PW003', 'a worker needs a name of 1 to 200 characters');
     end if;
     if lease is null or lease < interval '500 ms' or lease > interval '1 day' then
+        -- guard:lease_range
         perform pawl._raise('PW003', 'lease must be between 500 ms and 1 day');
     end if;
     if coalesce(cardinality(handles), 0) not between 1 and 1000
        or exists (select from unnest(handles) h where h is null or h !~ '^[a-z0-9_./-]*[*]?$' or h = '' or length(h) > 301) then
+        -- guard:handles_max
         perform pawl._raise('PW003', 'handles must be 1 to 1000 names or prefix patterns like billing.*');
     end if;
     v_queues := pawl._queues_of(handles, coalesce(runtimes, '{}'));
@@ -97,10 +101,12 @@ declare
 begin
     select w.* into v_worker from pawl.worker w where w.session_id = p_session and w.ended_at is null;
     if not found then
+        -- guard:session_ended
         perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
     end if;
     select s.epoch, s.tenants_bound into v_epoch, v_bound from pawl.setting s where s.only_row;
     if v_bound and v_worker.tenant is distinct from coalesce(pawl._bound_tenant(), v_worker.tenant) then
+        -- guard:session_tenant
         perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
     end if;
     -- guard:session_epoch
@@ -121,6 +127,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if octet_length(p_running::text) > 65536 then
+        -- guard:running_max
         perform pawl._raise('PW009', 'running has more than 65536 bytes');
     end if;
     if json_typeof(p_running) = 'array' then

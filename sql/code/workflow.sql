@@ -12,6 +12,7 @@ begin
     -- A null makes the whole condition null.
     if coalesce(p_max_attempts < 1 or p_base < interval '0' or p_factor < 1 or p_cap < interval '0' or p_jitter < 0
                 or p_jitter > 1 or p_max_attempts > 1000000 or p_factor > 1000 or p_cap > interval '10 years', true) then
+        -- guard:policy_range
         perform pawl._raise('PW003', 'retry policy out of range',
             'max_attempts from 1 to 1000000, base >= 0, factor from 1 to 1000, cap up to ten years, jitter from 0 to 1.');
     end if;
@@ -31,6 +32,7 @@ begin
     end if;
     if p_run_timeout <= interval '0' or p_run_timeout > interval '10 years' or p_step_timeout <= interval '0'
        or p_step_timeout > interval '10 years' then
+        -- guard:timeout_range
         perform pawl._raise('PW003', 'a timeout must be more than 0 and at most ten years');
     end if;
 end
@@ -55,6 +57,7 @@ declare
 begin
     perform pawl._only_read_committed('create_workflow');
     if name is null or name !~ '^[a-z0-9_-]+([.][a-z0-9_-]+)*$' or length(name) > 200 then
+        -- guard:workflow_name
         perform pawl._raise('PW003', format('bad workflow name "%s"', name),
             'Names are dotted and lower case, of a-z, 0-9, _ and -, at most 200 characters: billing.invoice.v1');
     end if;

@@ -35,6 +35,7 @@ scan_ascii(struct scan *scan, char c)
         return true;
     scan->content = true;
     if (c == '{' || c == '[') {
+        /* guard:scan_depth */
         if (scan->depth == scan->depth_max)
             return false;
         scan->depth++;
@@ -50,12 +51,14 @@ pw_json_scan(const char *data, size_t size, size_t size_max, unsigned depth_max)
     struct scan scan = {.depth_max = depth_max};
     size_t at = 0;
 
+    /* guard:scan_size */
     if (size > size_max)
         return PW_JSON_TOO_LARGE;
     while (at < size) {
         unsigned char c = (unsigned char)data[at];
         size_t length = 1;
 
+        /* guard:scan_nul */
         if (c == '\0')
             return PW_JSON_HAS_NUL;
         if (c < 0x80) {
@@ -63,6 +66,7 @@ pw_json_scan(const char *data, size_t size, size_t size_max, unsigned depth_max)
                 return PW_JSON_TOO_DEEP;
         } else {
             length = pw_utf8_length(data + at, size - at);
+            /* guard:scan_utf8 */
             if (length == 0)
                 return PW_JSON_NOT_UTF8;
             scan.escaped = false;

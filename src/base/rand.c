@@ -82,9 +82,11 @@ pw_backoff_us(struct pw_rand *rand, unsigned tries, int64_t base_us, int64_t cap
         base_us = 1;
     if (cap_us < 1)
         cap_us = 1;
+    /* guard:wait_cap */
     if (doublings > 62 || base_us > cap_us >> doublings)
         most = cap_us;
     else
         most = base_us << doublings;
+    /* guard:wait_jitter */
     return most - most / 2 + (int64_t)(pw_rand_next(rand) % ((uint64_t)most / 2 + 1));
 }

@@ -609,6 +609,7 @@ take_message(struct ask *ask, struct pw_json message)
      * can be must not become a small one; what we may signal and a script in a sandbox may not is not to be named.
      */
     if (pw_json_to_int(pw_json_member(message, "started"), &group)) {
+        /* guard:peer_group */
         if (group <= 1 || group > INT_MAX ||
             !process_is_child((pid_t)group, peer_of(ask->socket.fd)))
             return true;
@@ -668,6 +669,7 @@ is_ours(int fd)
     struct ucred peer;
     socklen_t size = sizeof(peer);
 
+    /* guard:peer_user */
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
         (peer.uid == geteuid() || peer.uid == 0);
 }
@@ -684,6 +686,7 @@ ask_accept(struct job *job)
     for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
          link = pw_list_next(&job->asks, link))
         count++;
+    /* guard:asks_max */
     ask = count < ASKS_MAX && is_ours(fd) ? calloc(1, sizeof(*ask)) : NULL;
     if (ask == NULL) {
         (void)close(fd);

@@ -52,6 +52,7 @@ make_room(struct frame_reader *reader)
     size_t wanted = length_of(reader);
     char *larger;
 
+    /* guard:frame_max */
     if (wanted > FRAME_MAX + HEAD) {
         errno = EMSGSIZE;
         return false;

@@ -49,6 +49,7 @@ watch(int fd, const char *directory)
         else if (errno != EINTR)
             break;
     }
+    /* guard:guard_kills */
     for (size_t i = 0; i < count; i++)
         (void)kill(-groups[i], SIGKILL);
     tree_remove(directory);

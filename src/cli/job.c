@@ -309,6 +309,7 @@ open_door(struct job *job)
     char name[2 * sizeof(chance) + 1];
     int fd;
 
+    /* guard:door_name */
     if (!pw_random(chance, sizeof(chance)))
         return false;
     for (size_t i = 0; i < sizeof(chance); i++)

@@ -92,6 +92,7 @@ make_variables(const struct process_environment *environment, const struct sandb
     }
     count = 0;
     for (char **variable = environ; *variable != NULL && whole; variable++)
+        /* guard:variables_withheld */
         if (!is_withheld(*variable) && sandbox_passes(sandbox, *variable))
             whole = (made[count++] = strdup(*variable)) != NULL;
     for (size_t i = 0; i < environment->count && whole; i++)
@@ -160,7 +161,9 @@ become(const struct role *role)
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
     if (dup2(role->in, 0) < 0 || dup2(role->out, 1) < 0 || dup2(role->err, 2) < 0)
         _exit(127);
+    /* guard:descriptors_withheld */
     (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    /* guard:sandbox_or_nothing */
     if (!sandbox_enter(role->sandbox, role->rules)) {
         (void)!write(2, not_kept, sizeof(not_kept) - 1);
         _exit(126);

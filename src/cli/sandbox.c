@@ -375,6 +375,7 @@ sandbox_enter(const struct sandbox *sandbox, int rules)
     if (!sandbox->on)
         return true;
     (void)setrlimit(RLIMIT_CORE, &none);
+    /* guard:sandbox_steps */
     return drop_capabilities() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
         syscall(CALL_ENTER, rules, 0) == 0 && (sandbox->network || leave_network());
 }

@@ -123,6 +123,7 @@ is_control(const char *text, size_t size)
 {
     unsigned char first = (unsigned char)text[0];
 
+    /* guard:no_control */
     return first < 0x20 || first == 0x7f || (size == 1 && first >= 0x80) ||
         (size == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
 }

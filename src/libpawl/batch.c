@@ -352,6 +352,7 @@ pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply
             send_again(worker, lane, &reply->error, now_us);
         return;
     }
+    /* guard:commit_unreplicated */
     if (reply->unreplicated) {
         lane->batch.confirm = true;
         lane->batch.careful = true;

@@ -102,9 +102,11 @@ make_identity(pawl_run *run, const char *name)
         return pw_branch_mistake(run, "\"%s\" came up too often", name);
     size = snprintf(
         run->identity, sizeof(run->identity), "%s%s#%u", run->prefix, name, (unsigned)(*count + 1));
+    /* guard:identity_max */
     if (size < 0 || size > PW_IDENTITY_MAX)
         return pw_branch_mistake(
             run, "the names of the branch and of \"%s\" are too long together", name);
+    /* guard:identity_undo_max */
     if (run->options.values[PW_OPTION_UNDO] != NULL &&
         (size_t)size + strlen("rollback:") > PW_IDENTITY_MAX)
         return pw_branch_mistake(run,
@@ -414,11 +416,13 @@ pawl_run_branch(pawl_run *run, const char *name, pawl_run **branch)
             "bad name of a branch \"%.110s\": it must have 1 to 100 characters of a-z, 0-9, _, . "
             "and -",
             name != NULL ? name : "");
+    /* guard:branch_names_max */
     if (run->prefix_size + strlen(name) + strlen("/a#1") > PW_IDENTITY_MAX)
         return pw_branch_mistake(run, "the names of the branches above \"%s\" are too long", name);
     count = pw_names_count(&run->branches, &run->arena, name);
     if (count == NULL)
         return PAWL_ENOMEM;
+    /* guard:branch_once */
     if (*count > 0)
         return pw_branch_mistake(run, "there is a branch \"%s\" already", name);
     made = pw_branch_new(run->task, run->trunk, run->prefix, name);

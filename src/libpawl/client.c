@@ -30,8 +30,9 @@ struct pawl_client {
     atomic_flag busy;
     struct pw_settings settings;
     struct pw_rand rand;
-    struct pw_conn *conn; /* NULL: to be opened by the next request */
-    struct pw_rows kept;  /* what the last call lent out */
+    struct pw_conn *conn;     /* NULL: to be opened by the next request */
+    struct pw_rows kept;      /* what the last call lent out */
+    int64_t connect_until_us; /* when the attempt to connect that is under way is given up */
     bool clock_known;
     int64_t clock_offset_us; /* to be added to pw_now_us() */
     int64_t clock_asked_us;
@@ -45,11 +46,13 @@ pw_client_begin(pawl_client *client, struct pw_error *err)
         pw_error_set(err, PAWL_EINVAL, "no client");
         return PAWL_EINVAL;
     }
+    /* guard:client_of_this_process */
     if (client->pid != getpid()) {
         pw_error_set(err, PAWL_EINVAL, "the client belongs to the process before the fork");
         pw_error_hint(err, "Open another client in the child process.");
         return PAWL_EINVAL;
     }
+    /* guard:client_one_call */
     if (atomic_flag_test_and_set(&client->busy)) {
         pw_error_set(err, PAWL_EINVAL, "another call on this client is under way");
         pw_error_hint(err, "Open a client for each thread.");
@@ -100,20 +103,31 @@ drop_conn(pawl_client *client)
     client->conn = NULL;
 }
 
-/* One attempt, at most as long as the setting connect_timeout says. */
+/*
+ * One attempt, at most as long as the setting connect_timeout says. If the time for the call is over before, the next call goes on
+ * with it: a host that is silent costs its time once, and the one behind it is reached however short calls are.
+ */
 static int
 connect_once(pawl_client *client, int64_t deadline_us, struct pw_error *err)
 {
     struct pw_conn_spec spec = pw_settings_spec(&client->settings);
-    int64_t until_us = pw_add_us(pw_now_us(), pw_ms_to_us(client->settings.connect_timeout_ms));
-    int status = pw_conn_open(&spec, &client->conn, err);
+    int64_t until_us;
+    int status = PAWL_OK;
 
+    if (client->conn == NULL) {
+        client->connect_until_us =
+            pw_add_us(pw_now_us(), pw_ms_to_us(client->settings.connect_timeout_ms));
+        status = pw_conn_open(&spec, &client->conn, err);
+    }
     if (status != PAWL_OK)
         return status;
+    until_us = client->connect_until_us;
     status = pw_conn_wait(client->conn, until_us < deadline_us ? until_us : deadline_us, err);
     if (status == PAWL_ETIMEOUT) {
         pw_error_set(err, PAWL_ECONN, "the database did not answer in time");
         err->retryable = true;
+        if (pw_now_us() < until_us)
+            return err->code;
     }
     if (status != PAWL_OK) {
         drop_conn(client);
@@ -148,7 +162,7 @@ need_conn(pawl_client *client, int64_t deadline_us, struct pw_error *err)
 {
     int status;
 
-    if (client->conn != NULL) {
+    if (client->conn != NULL && pw_conn_state(client->conn) != PW_CONN_CONNECTING) {
         if (is_whole(client->conn))
             return PAWL_OK;
         drop_conn(client);

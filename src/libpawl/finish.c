@@ -136,6 +136,7 @@ set_complete(pawl_run *trunk, pawl_bytes output)
     output = pw_bytes_or_null(output);
     problem =
         pw_json_scan(output.data, output.size, pw_task_payload_max(trunk->task), PW_PAYLOAD_DEPTH);
+    /* guard:finish_payload */
     if (problem != PW_JSON_OK) {
         set_last(trunk, PW_KIND_FAIL, NULL,
             pw_error_make(&trunk->arena, problem == PW_JSON_TOO_LARGE ? "too_large" : "bad_payload",
@@ -180,8 +181,10 @@ pawl_run_finish(pawl_run *run, pawl_status status, pawl_bytes output)
         return;
     trunk = run->trunk;
     /* A handler that goes on although it was told to let go cannot end the run by that. */
+    /* guard:finish_suspended */
     if (trunk->stuck == PAWL_SUSPENDED)
         status = PAWL_SUSPENDED;
+    /* guard:finish_lost */
     if (pw_branch_standing(trunk) == PAWL_ELEASE_LOST || atomic_load(&trunk->paused))
         set_last(trunk, PW_KIND_RELEASE, NULL, none, none);
     else if (trunk->drift_name != NULL)

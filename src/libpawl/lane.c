@@ -250,6 +250,7 @@ pw_lane_turn(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
         give_up(worker, lane, "could not connect within connect_timeout", now_us);
         return;
     }
+    /* guard:lane_late */
     if (pw_request_late(&lane->commit, now_us) || pw_request_late(&lane->confirm, now_us) ||
         (worker->claim_lane == lane && pw_claim_late(worker, now_us))) {
         give_up(worker, lane, "the server has not answered in time", now_us);

@@ -50,6 +50,7 @@ static PAWL_PRINTF(2, 0) struct pw_item *make_note(
     va_end(again);
     if (length < 0)
         return NULL;
+    /* guard:note_max */
     size = length > PW_NOTE_MAX ? PW_NOTE_MAX : (size_t)length;
     item = pw_alloc(sizeof(*item) + size + 1 + name_size + 1);
     if (item == NULL)

@@ -110,6 +110,7 @@ read_member(
     if (pw_json_is(key, "state"))
         return (entry->state = pw_record_state(value)) != PW_STATE_NONE;
     if (pw_json_is(key, "seq")) {
+        /* guard:record_seq */
         if (!pw_json_to_int(value, &seq) || seq < 0 || seq > INT32_MAX)
             return false;
         entry->seq = (int32_t)seq;
@@ -168,6 +169,7 @@ read_tries(struct gathering *gathering, struct pw_json tries)
         struct pw_entry *entry = add_entry(gathering);
         int64_t failures, due_us;
 
+        /* guard:record_tries */
         if (entry == NULL || !pw_json_to_int(pw_json_member(value, "n"), &failures) ||
             failures < 0 || failures > INT32_MAX)
             return false;

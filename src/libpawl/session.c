@@ -336,6 +336,7 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
     worker->listening = false;
     worker->claim_pending = false;
     worker->idle = PW_BUSY;
+    /* guard:lost_is_told */
     while ((entry = pw_map_next(&worker->tasks, &at)) != NULL)
         atomic_store(&((struct pw_task *)entry->value)->standing, PW_LEASE_LOST);
     for (size_t i = 0; i < PW_LANES_MAX; i++)
@@ -362,6 +363,7 @@ pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_
     const struct pw_request *request = reply->tag;
     const struct pw_error *error = &reply->error;
 
+    /* guard:session_over */
     if (reply->status == PAWL_OK ||
         (strcmp(error->sqlstate, "PW005") != 0 && strcmp(error->sqlstate, "PW012") != 0))
         return false;
@@ -374,6 +376,7 @@ pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_
 static bool
 check_epoch(pawl_worker *worker, int32_t epoch, int64_t now_us)
 {
+    /* guard:epoch_seen */
     if (epoch >= worker->epoch) {
         worker->epoch = epoch;
         return true;

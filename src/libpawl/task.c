@@ -104,6 +104,7 @@ pw_task_give_back(struct pw_task *task)
 bool
 pw_task_foreign(const struct pw_task *task)
 {
+    /* guard:task_of_this_process */
     return task->worker->pid != getpid();
 }
 
@@ -113,6 +114,7 @@ pw_task_may_start(struct pw_task *task)
     pawl_worker *worker = task->worker;
     enum pw_standing standing = (enum pw_standing)atomic_load(&task->standing);
 
+    /* guard:lease_before_start */
     if (standing != PW_GOES_ON || pw_now_us() < atomic_load(&worker->lease_until_us))
         return standing;
     /* The process was stopped, or the database is away. Whether the lease was taken is known when a heartbeat is answered. */
@@ -132,6 +134,7 @@ pw_task_await_lease(struct pw_task *task, pawl_run *branch)
     pawl_worker *worker = task->worker;
     bool unsure;
 
+    /* guard:lease_before_return */
     if (atomic_load(&task->standing) != PW_GOES_ON ||
         pw_now_us() < atomic_load(&worker->lease_until_us))
         return false;

@@ -111,11 +111,13 @@ pawl_trigger_add(pawl_trigger *trigger, pawl_bytes input, const char *key)
 
     if (trigger == NULL)
         return;
+    /* guard:trigger_items_max */
     if (trigger->item_count >= PW_TRIGGER_ITEMS_MAX) {
         trigger->items_too_many = true;
         return;
     }
     left = PW_TRIGGER_BYTES_MAX - trigger->item_bytes;
+    /* guard:trigger_bytes_max */
     if (input_size > left || key_size > left - input_size) {
         trigger->items_too_large = true;
         return;

@@ -26,6 +26,7 @@ tell(pawl_status status, struct pw_error *err, pawl_error **error)
 static bool
 is_foreign(const pawl_worker *worker)
 {
+    /* guard:worker_of_this_process */
     return worker->pid != getpid();
 }
 
@@ -251,6 +252,7 @@ check_pattern(const char *pattern, bool star, struct pw_error *err)
 {
     size_t size = pattern == NULL ? 0 : strlen(pattern);
 
+    /* guard:pattern_max */
     if (size == 0 || size > pattern_max ||
         strspn(pattern, "abcdefghijklmnopqrstuvwxyz0123456789_.-/") +
                 (star && pattern[size - 1] == '*') !=

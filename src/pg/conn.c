@@ -112,6 +112,7 @@ is_fatal(const PGresult *result)
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 
+    /* guard:goodbye_in_warning */
     return (severity != NULL &&
                (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0)) ||
         (sqlstate != NULL && (strcmp(sqlstate, "57P01") == 0 || strcmp(sqlstate, "57P02") == 0));
@@ -151,6 +152,7 @@ receive_notice(void *arg, const PGresult *notice)
     const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
     struct request *request = first_pending(conn);
 
+    /* guard:notice_unreplicated */
     if (request != NULL && source != NULL && severity != NULL && strcmp(severity, "WARNING") == 0 &&
         strcmp(source, "SyncRepWaitForLSN") == 0)
         request->reply.unreplicated = true;
@@ -206,6 +208,7 @@ check_encoding(struct pw_conn *conn)
 {
     const char *encoding = PQparameterStatus(conn->pq, "server_encoding");
 
+    /* guard:encoding */
     if (encoding == NULL || strcmp(encoding, "UTF8") == 0)
         return true;
     pw_error_set(&conn->error, PAWL_ESCHEMA, "the database is in encoding %.40s", encoding);
@@ -478,6 +481,7 @@ pw_conn_close(struct pw_conn *conn)
 {
     if (conn == NULL)
         return;
+    /* guard:conn_of_this_process */
     if (conn->pid != getpid()) {
         pw_conn_abandon(conn);
         return;

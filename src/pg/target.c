@@ -64,6 +64,7 @@ read_said(const char *conninfo, struct said *said, struct pw_error *err)
         }
         if (parsed == NULL) {
             /* The problem's text may show a part of a password, so it is not passed on. */
+            /* guard:conninfo_is_secret */
             PQfreemem(problem);
             pw_error_set(err, PAWL_EINVAL, "the connection string of the database cannot be read");
             pw_error_hint(
@@ -114,7 +115,9 @@ pw_target_init(struct pw_target *target, const char *conninfo, const char *appli
      * that the next one gets its turn, and raised when the connection is there.
      */
     target->raise_unacked = said.several_hosts && !said.user_timeout;
+    /* guard:several_patience */
     add_word(target, &count, "tcp_user_timeout", said.several_hosts ? "3000" : "20000");
+    /* guard:several_writable */
     if (said.several_hosts && !said.session_attrs)
         add_word(target, &count, "target_session_attrs", "read-write");
     if (conninfo != NULL)

@@ -20,6 +20,10 @@ enum {
     lines = 7
 };
 
+/* Those of an operator's connection: it may write while nobody else may, and what it commits waits for no standby. */
+static const char operator_options[] =
+    "PGOPTIONS=-c synchronous_commit=local -c default_transaction_read_only=off";
+
 /* A command under construction; too many words are a mistake. */
 struct words {
     const char *word[words_max + 1];
@@ -190,7 +194,36 @@ run_script(const char *name, const char *const *arguments)
         bench_die("tests/harness/%s failed", name);
 }
 
-/* Runs pg_ctl as the user that the server runs as, in a directory that this user can enter. */
+int
+cluster_run(const char *const *words)
+{
+    struct words command = {0};
+
+    for (; *words != NULL; words++)
+        add_word(&command, *words);
+    return wait_command(start_command(&command, NULL, -1, -1));
+}
+
+int
+cluster_command(const struct cluster *cluster, const char *const *words)
+{
+    char host[cluster_name_bytes + 10], port[30], database[cluster_name_bytes + 12];
+    struct words command = {0};
+
+    (void)snprintf(host, sizeof(host), "PGHOST=%s", cluster->direct_host);
+    (void)snprintf(port, sizeof(port), "PGPORT=%s", cluster->direct_port);
+    (void)snprintf(database, sizeof(database), "PGDATABASE=%s", cluster->database);
+    add_word(&command, "env");
+    add_word(&command, host);
+    add_word(&command, port);
+    add_word(&command, database);
+    add_word(&command, "PGTARGETSESSIONATTRS=any");
+    add_word(&command, operator_options);
+    for (; *words != NULL; words++)
+        add_word(&command, *words);
+    return wait_command(start_command(&command, NULL, -1, -1));
+}
+
 /* Prints the end of what the server had to say; its directory goes with this program. */
 static void
 show_log(const struct cluster *cluster)
@@ -205,14 +238,20 @@ show_log(const struct cluster *cluster)
     (void)wait_command(start_command(&words, cluster->data, -1, STDERR_FILENO));
 }
 
+/* Runs pg_ctl as the user that the server runs as, in a directory that this user can enter. */
 static void
 control(const struct cluster *cluster, const char *const *arguments)
 {
-    char program[cluster_name_bytes + 8];
+    char program[cluster_name_bytes + 8], net[40];
     struct words words = {0};
     int code;
 
     (void)snprintf(program, sizeof(program), "%s/pg_ctl", cluster->bin);
+    (void)snprintf(net, sizeof(net), "--net=/proc/%d/ns/net", (int)cluster->net);
+    if (cluster->net > 0) {
+        add_word(&words, "nsenter");
+        add_word(&words, net);
+    }
     if (geteuid() == 0) {
         add_word(&words, "runuser");
         add_word(&words, "-u");
@@ -313,18 +352,76 @@ cluster_start(struct cluster *cluster)
     cluster->running = true;
 }
 
-PGconn *
-cluster_connect(const struct cluster *cluster)
+/* What the other port is called; a socket of that name is nobody else's. */
+static const char apart_port[] = "5999";
+
+void
+cluster_start_apart(struct cluster *cluster)
+{
+    const char *const arguments[] = {"-l", "server.log", "-w", "-t", "120", "-o",
+        "-c port=5999 -c listen_addresses=", "start", NULL};
+
+    control(cluster, arguments);
+    cluster->running = true;
+    (void)snprintf(cluster->direct_port, sizeof(cluster->direct_port), "%s", apart_port);
+}
+
+void
+cluster_stop_apart(struct cluster *cluster)
+{
+    cluster_stop(cluster);
+    (void)snprintf(cluster->direct_port, sizeof(cluster->direct_port), "%s", cluster->port);
+}
+
+void
+cluster_move(struct cluster *cluster, pid_t net, const char *address)
+{
+    char path[cluster_name_bytes + 20];
+    FILE *file;
+    int failed;
+
+    cluster_stop(cluster);
+    (void)snprintf(path, sizeof(path), "%s/postgresql.conf", cluster->data);
+    if ((file = fopen(path, "ae")) == NULL)
+        bench_die("cannot change \"%s\"", path);
+    failed = fprintf(file, "listen_addresses = '%s'\n", address) < 0;
+    failed |= fclose(file) != 0;
+    (void)snprintf(path, sizeof(path), "%s/pg_hba.conf", cluster->data);
+    if ((file = fopen(path, "ae")) == NULL)
+        bench_die("cannot change \"%s\"", path);
+    failed |= fprintf(file, "host all,replication all samenet trust\n") < 0;
+    failed |= fclose(file) != 0;
+    if (failed != 0)
+        bench_die("cannot write the settings of a server");
+    cluster->net = net;
+    cluster_start(cluster);
+    (void)snprintf(cluster->host, sizeof(cluster->host), "%s", address);
+}
+
+static PGconn *
+connect_to(const struct cluster *cluster, const char *database)
 {
     const char *const keywords[] = {
         "host", "port", "user", "dbname", "target_session_attrs", "options", NULL};
-    const char *const values[] = {cluster->direct_host, cluster->direct_port, "postgres",
-        "postgres", "any", "-c synchronous_commit=local", NULL};
+    const char *const values[] = {cluster->direct_host, cluster->direct_port, "postgres", database,
+        "any", operator_options + strlen("PGOPTIONS="), NULL};
     PGconn *conn = PQconnectdbParams(keywords, values, 0);
 
     if (PQstatus(conn) != CONNECTION_OK)
         bench_die("cannot connect to a cluster: %s", PQerrorMessage(conn));
     return conn;
+}
+
+PGconn *
+cluster_connect(const struct cluster *cluster)
+{
+    return connect_to(cluster, "postgres");
+}
+
+PGconn *
+cluster_operate(const struct cluster *cluster)
+{
+    return connect_to(cluster, cluster->database);
 }
 
 /* Switches TLS on and waits until the server has noticed. */

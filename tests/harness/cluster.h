@@ -44,6 +44,8 @@ struct cluster {
     pid_t pid;
     int input;
     bool running;
+    /* A process in whose network namespace the server is started; 0: ours. */
+    pid_t net;
 };
 
 /* Makes and starts it. */
@@ -58,6 +60,13 @@ void cluster_use(const struct cluster *cluster);
 /* To the server itself, past a pooler, whatever the environment wants of a server; what is committed waits for no standby. */
 PGconn *cluster_connect(const struct cluster *cluster);
 
+/* The same to the database that has pawl in it, even while the server is set to be only read. */
+PGconn *cluster_operate(const struct cluster *cluster);
+
+/* Runs a command, whose words end with NULL, and returns its exit code; as an operator would for this server, or anywhere. */
+int cluster_command(const struct cluster *cluster, const char *const *words);
+int cluster_run(const char *const *words);
+
 /* An immediate stop: what a power cut leaves, as far as the server can tell. Returns when all its processes have gone. */
 void cluster_crash(struct cluster *cluster);
 
@@ -70,6 +79,13 @@ void cluster_stop(struct cluster *cluster);
 
 /* Starts it again and returns when it takes connections. */
 void cluster_start(struct cluster *cluster);
+
+/* Starts it on another port of its socket, so that nobody finds it but cluster_connect(); and stops it again, as cluster_stop() does. */
+void cluster_start_apart(struct cluster *cluster);
+void cluster_stop_apart(struct cluster *cluster);
+
+/* Starts it again in the network namespace of a process, at an address there; clients that cluster_use() it go to that address. */
+void cluster_move(struct cluster *cluster, pid_t net, const char *address);
 
 /*
  * Makes the server take connections to an address of its loopback, with TLS and no others: with a certificate of that name, signed by

@@ -245,6 +245,103 @@ a_worker_refuses_a_server_with_an_epoch_below_one_that_it_has_seen(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "1");
 }
 
+/* Starts a step when it is let through. */
+static pawl_status
+begin_late(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    struct tale *tale = pawl_run_userdata(run);
+
+    (void)input;
+    atomic_fetch_add(&tale->executed, 1);
+    if (!gate_pass(&tale->gate))
+        return PAWL_EPERMANENT;
+    return pawl_step(run, "late", count, NULL, output);
+}
+
+static void
+let_pass(int64_t ms)
+{
+    int64_t began_ms = scene_now_ms();
+
+    while (scene_now_ms() - began_ms < ms)
+        scene_breathe();
+}
+
+static void
+no_step_starts_while_nobody_knows_whether_the_lease_is_over(void **state)
+{
+    struct scene *scene = *state;
+    struct tale tale = {0};
+    PGconn *other = race_connect_direct();
+
+    gate_init(&tale.gate);
+    scene_set(scene, "lease", "600ms");
+    scene_handle(scene, "lease.late", begin_late, &tale);
+    scene_work(scene);
+    scene_trigger(scene, "lease.late", "{}");
+    gate_await(&tale.gate, 1);
+    /* Heartbeats are not answered for longer than the lease. */
+    bench_do(other, "begin");
+    bench_do(other, "lock table pawl.worker in access exclusive mode");
+    let_pass(1500);
+    gate_open(&tale.gate);
+    let_pass(300);
+    assert_int_equal(tale.steps, 0);
+    bench_do(other, "commit");
+    PQfinish(other);
+    (void)scene_wait(scene, scene->run_id, PAWL_OK);
+    (void)scene_rest(scene);
+    assert_true(tale.steps >= 1);
+    gate_done(&tale.gate);
+}
+
+/* Asks, and does nothing else, until it is told to stop. */
+static pawl_status
+ask_only(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    struct tale *tale = pawl_run_userdata(run);
+    int at = atomic_fetch_add(&tale->executed, 1);
+    pawl_status status;
+
+    (void)input;
+    *output = pawl_text("{}");
+    while ((status = pawl_run_check(run)) == PAWL_OK && tale->steps == 0)
+        scene_breathe();
+    tale->seen[at] = (int)status;
+    return status;
+}
+
+static void
+a_handler_that_only_asks_learns_that_the_lease_is_lost(void **state)
+{
+    struct scene *scene = *state;
+    struct tale tale = {0};
+    int64_t began_ms;
+
+    scene_set(scene, "lease", "600ms");
+    scene_handle(scene, "lease.ask", ask_only, &tale);
+    scene_work(scene);
+    scene_trigger(scene, "lease.ask", "{}");
+    while (tale.executed == 0)
+        scene_breathe();
+    /* Nobody claims it meanwhile: a worker that has a run for the second time knows that the first claim is over. */
+    scene_do(scene, "select pawl.pause_workflow('lease.ask')", NULL);
+    scene_do(scene,
+        "do $$ begin update pawl.worker set lease_until = pawl.now() - interval '1 h'"
+        " where handles = '{lease.ask}' and ended_at is null; perform pawl.housekeep(); end $$",
+        NULL);
+    scene_until_logged(scene, "session_lost");
+    began_ms = scene_now_ms();
+    while (tale.seen[0] == PAWL_OK && scene_now_ms() - began_ms < scene_patience_ms)
+        scene_breathe();
+    atomic_store(&tale.steps, 1);
+    scene_do(scene, "select pawl.resume_workflow('lease.ask')", NULL);
+    (void)scene_wait(scene, scene->run_id, PAWL_OK);
+    (void)scene_rest(scene);
+    assert_int_equal(tale.seen[0], PAWL_ELEASE_LOST);
+    assert_int_equal(tale.seen[1], PAWL_OK);
+}
+
 static void
 a_drain_gives_back_what_was_not_started_and_consumes_no_attempt(void **state)
 {
@@ -497,6 +594,8 @@ main(int argc, char **argv)
         TEST(a_worker_that_was_swept_is_notified_as_before),
         TEST(a_worker_goes_on_when_the_epoch_is_raised),
         TEST(a_worker_refuses_a_server_with_an_epoch_below_one_that_it_has_seen),
+        TEST(no_step_starts_while_nobody_knows_whether_the_lease_is_over),
+        TEST(a_handler_that_only_asks_learns_that_the_lease_is_lost),
         TEST(a_drain_gives_back_what_was_not_started_and_consumes_no_attempt),
         TEST(a_stop_that_cannot_wait_gives_back_what_executes),
         TEST(a_suspect_run_is_taken_only_by_a_worker_with_nothing_else),

@@ -376,3 +376,37 @@ select iso.check('gather_max', (select r.error ->> 'code' from pawl.result(iso.i
 \o /dev/null
 rollback;
 \o
+
+-- Refusals that no file of tests/sql shows alone.
+\o /dev/null
+select iso.hold();
+select pawl.cancel(array[iso.id('r')]);
+\o
+select iso.check('signal_cancelled', iso.try($$select iso.signal('r', 'go')$$), 'error PW006');
+select iso.check('grant_role_exists', iso.try($$select pawl.grant_role('pawl_mutants_nobody', 'worker')$$), 'error PW001');
+select iso.check('workflow_name', iso.try($$select pawl.create_workflow('No Name')$$), 'error PW003');
+select iso.check('payload_limits', iso.try($$select * from pawl.emit('t', to_json(repeat('x', 1100000)))$$), 'error PW009');
+\o /dev/null
+select iso.reset();
+create temporary table made as select pawl.make_id() as id;
+select from pawl.trigger('sub', '{}', id => (select m.id from made m));
+\o
+select iso.check('id_without_key', iso.try($$select run_id from pawl.trigger('sub', '{}', id => (select m.id from made m), key => 'other')$$),
+    'error PW004');
+\o /dev/null
+select iso.hold_flow();
+\o
+select iso.check('task_ends_once', iso.try($$select count(*) from pawl.commit(iso.session('w1'), array[iso.id('r'), iso.id('r')], array[1, 1],
+    array['complete', 'complete'], payloads => array['1', '2'], tasks => array[iso.task_no('a'), iso.task_no('a')])$$), 'error PW010');
+\o /dev/null
+select iso.hold();
+select from iso.moves_on('1 min');
+select pawl.housekeep();
+\o
+select iso.check('session_ended', iso.try($$select count(*) from pawl.claim(iso.session('w1'))$$), 'error PW005');
+\o /dev/null
+select pawl.create_flow('long');
+insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, options)
+select w.workflow_id, n, 's' || n, '{}', true, '{}' from pawl.workflow w, generate_series(1, 2000) n where w.name = 'long';
+\o
+select iso.check('flow_steps_max', iso.try($$select pawl.add_step('long', 'more')$$), 'error PW009');

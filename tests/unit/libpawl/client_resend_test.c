@@ -314,6 +314,27 @@ no_memory_to_send_leaves_the_connection(void **state)
     pawl_client_close(client);
 }
 
+/* The first of several hosts is silent: it takes longer to give it up than a call may take. */
+static void
+an_attempt_to_connect_outlasts_a_call(void **state)
+{
+    pawl_client *client = fake_conn_client("20ms");
+
+    (void)state;
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 2});
+    fake_conn.dead_at_rest = true;
+    fake_conn.late_connect = true;
+    assert_int_equal(emit(client, NULL), PAWL_ECONN);
+    assert_int_equal(emit(client, NULL), PAWL_ECONN);
+    assert_int_equal(fake_conn.opens, 2);
+    assert_int_equal(fake_conn.closes, 1);
+    fake_conn.late_connect = false;
+    assert_int_equal(emit(client, NULL), PAWL_OK);
+    assert_int_equal(fake_conn.opens, 2);
+    pawl_client_close(client);
+    assert_int_equal(fake_conn.closes, 2);
+}
+
 #define TEST(function) cmocka_unit_test_setup(function, fake_conn_reset)
 
 int
@@ -330,6 +351,7 @@ main(void)
         TEST(a_commit_without_its_standby_is_unknown_and_not_sent_again),
         TEST(a_refusal_that_stays_is_not_waited_for),
         TEST(no_memory_to_send_leaves_the_connection),
+        TEST(an_attempt_to_connect_outlasts_a_call),
     };
 
     return cmocka_run_group_tests_name("libpawl/client_resend", tests, NULL, NULL);

@@ -173,6 +173,8 @@ what_makes_no_sense_is_refused(void **state)
         "{\"steps\": [{\"name\": \"a#1\", \"kind\": \"step\"}]}",
         "{\"steps\": [{\"name\": \"a#1\", \"kind\": \"step\", \"state\": \"ODD\"}]}",
         "{\"steps\":[{\"name\":\"a#1\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":\"x\"}]}",
+        "{\"steps\":[{\"name\":\"a#1\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":-1}]}",
+        "{\"steps\":[{\"name\":\"a#1\",\"kind\":\"step\",\"state\":\"ERROR\",\"seq\":2147483648}]}",
         "{\"steps\": [{\"name\": \"a#1\", \"state\": \"SUCCESS\", \"seq\": 1}]}",
         "{\"steps\": [{\"kind\": \"step\", \"state\": \"SUCCESS\", \"seq\": 1}]}",
         "{\"waits\": [{\"name\": \"a#1\"}]}", "{\"tries\": []}", "{\"tries\": {\"a#1\": {}}}",
