@@ -68,7 +68,6 @@ declare
     v_mixed uuid[] := array[]::uuid[];
     v_names text;
     v_named boolean;
-    v_tested boolean;
     v_ended int;
     v_max int;
     v_bound text;
@@ -86,32 +85,29 @@ begin
     v_named := v_names !~ '[^a-z0-9_./# -]|//|(^| )[/#]|/#|#(?![0-9]{1,9}( |$))'
                and length(v_names) - length(replace(v_names, '#', '')) = cardinality(array_remove(names, null))
                and length(v_names) - length(replace(v_names, ' ', '')) = cardinality(array_remove(names, null)) - 1;
-    -- Items of one run are taken in order: all of them in the set-wise statement, or all of them one by one. Where
-    -- there are only steps, which know no order, the statement below tests them itself.
-    v_tested := not kinds <@ array['step'] or coalesce(cardinality(array_remove(options, null)), 0) > 0
-        -- A step without its place gets one when it is its turn, so its neighbours must not be faster.
-        or array_position(seqs, null) is not null;
-    if v_tested then
-        v_mixed := array(
-            select i.run_id
-            from unnest(runs, kinds, names, payloads, seqs, options) i (run_id, kind, name, payload, seq, option)
-            where not coalesce(
-                i.option is null
-                and (i.kind = 'complete'
-                     or i.kind = 'step' and i.seq <= 100000 and length(i.name) <= 100
-                        and (v_named or i.name ~ '^([a-z0-9_.-]+/)*[a-z0-9_.-]+#[0-9]{1,9}$'))
-                and octet_length(i.payload) <= v_max
-                and octet_length(i.payload) - octet_length(replace(replace(i.payload, '{', ''), '[', '')) <= 64, false));
-    end if;
+    -- Items of one run are taken in order: all of them in the set-wise statement, or all of them one by one. A step without
+    -- its place gets one when it is its turn, so its neighbours must not be faster.
+    v_mixed := array(
+        select i.run_id
+        from unnest(runs, kinds, names, payloads, seqs, options) i (run_id, kind, name, payload, seq, option)
+        where not coalesce(
+            i.option is null
+            and (i.kind = 'complete'
+                 or i.kind = 'step' and i.seq <= 100000 and length(i.name) <= 100
+                    -- guard:step_name
+                    and (v_named or i.name ~ '^([a-z0-9_.-]+/)*[a-z0-9_.-]+#[0-9]{1,9}$'))
+            -- guard:payload_max
+            and octet_length(i.payload) <= v_max
+            and octet_length(i.payload) - octet_length(replace(replace(i.payload, '{', ''), '[', '')) <= 64, false));
     -- Steps know no order among themselves, but nothing is recorded behind an end.
-    if v_tested and not kinds <@ array['complete'] then
+    if 'complete' = any (kinds) and not kinds <@ array['complete'] then
         v_mixed := v_mixed || array(
             select i.run_id
             from unnest(runs, tasks, kinds) with ordinality i (run_id, task_no, kind, n)
             group by i.run_id, coalesce(i.task_no, 0)
             having min(i.n) filter (where i.kind = 'complete') < max(i.n) filter (where i.kind <> 'complete'));
     end if;
-    if v_tested and tasks is not null then
+    if 'complete' = any (kinds) and tasks is not null then
         v_open := array(
             select t.run_id
             from (
@@ -154,13 +150,6 @@ begin
             for update skip locked
         ) t
         where i.run_id <> all (v_mixed)
-          and (v_tested
-               or i.seq <= 100000 and length(i.name) <= 100
-                  -- guard:step_name
-                  and (v_named or i.name ~ '^([a-z0-9_.-]+/)*[a-z0-9_.-]+#[0-9]{1,9}$')
-                  -- guard:payload_max
-                  and octet_length(i.payload) <= v_max
-                  and octet_length(i.payload) - octet_length(replace(replace(i.payload, '{', ''), '[', '')) <= 64)
           -- guard:epoch
           and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
     ), recorded as (
@@ -202,7 +191,7 @@ begin
     end if;
     return query select n::int, 'ok', null::text, null::json from unnest(v_done) n;
     if coalesce(cardinality(v_done), 0) < v_count then
-        if v_tested then
+        if not kinds <@ array['step'] then
             perform pawl._check_whole(runs, tasks, fences, v_done);
         end if;
         return query
