@@ -10,7 +10,6 @@
 
 enum {
     ROUNDS = 5,
-    QUICK_ROUNDS = 5,
 };
 
 struct ratio {
@@ -62,7 +61,6 @@ static void
 measure(struct engine_report *report, const struct ratio *ratio)
 {
     double bare[ROUNDS], pawl[ROUNDS], shares[ROUNDS];
-    int rounds = report->quick ? QUICK_ROUNDS : ROUNDS;
     long total = report->quick ? ratio->quick_total : ratio->total;
     struct bench_text name;
     struct bench_figure figure = {
@@ -75,18 +73,18 @@ measure(struct engine_report *report, const struct ratio *ratio)
         .note = "stock autovacuum settings on both sides",
     };
 
-    for (int i = 0; i < rounds; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         bench_fresh_database("bench_bare");
         bare[i] = bench_bare_run(ratio->bare, ratio->batch, ratio->connections, total);
         pawl[i] = engine_run(ratio->engine, ratio->batch, ratio->connections, total);
         shares[i] = pawl[i] / bare[i];
     }
-    say_speed(report, ratio, "bare", bare, rounds);
-    say_speed(report, ratio, "pawl", pawl, rounds);
+    say_speed(report, ratio, "bare", bare, ROUNDS);
+    say_speed(report, ratio, "pawl", pawl, ROUNDS);
     bench_text_init(&name, 100);
     bench_text_addf(&name, "%s_ratio", ratio->name);
     figure.name = name.data;
-    say_median(report, &figure, shares, rounds);
+    say_median(report, &figure, shares, ROUNDS);
     bench_text_done(&name);
 }
 

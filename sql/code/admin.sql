@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What an operator does to workflows, queues, workers and the database.
 
-create function pawl._set_pause(p_subject text, p_name text, p_on boolean, p_why text, p_by text)
+create or replace function pawl._set_pause(p_subject text, p_name text, p_on boolean, p_why text, p_by text)
 returns text
 language plpgsql
 volatile
@@ -142,6 +142,24 @@ comment on function pawl.drain_worker(bigint, text) is
 Twice: already.
 Locks: the row of the session.
 Errors: PW001 no such session, PW008 isolation level, PW007 the role is bound to one tenant.
+Bound: constant.';
+
+create or replace function pawl.epoch()
+returns int
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return pawl._epoch();
+end
+$$;
+comment on function pawl.epoch() is
+'The epoch in force. A client that has seen a higher one must not work with this server: it has lost commits, and nobody has called raise_epoch() there yet.
+Twice: the same.
+Locks: none.
+Errors: none.
 Bound: constant.';
 
 create or replace function pawl.raise_epoch(why text, by text default null)

@@ -3,7 +3,7 @@
 -- row of the run's task 0 locked, so nothing here meets anybody else.
 
 -- The record of a step or an element of a flow. p_run is task 0.
-create function pawl._record_task(
+create or replace function pawl._record_task(
     p_run pawl.task, p_task int, p_name text, p_state int, p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
     p_started timestamptz, p_now timestamptz, p_source uuid default null)
 returns void
@@ -24,7 +24,7 @@ end
 $$;
 comment on function pawl._record_task(pawl.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records what a task of a flow came to';
 
-create function pawl._flow_step(p_run pawl.task, p_step int)
+create or replace function pawl._flow_step(p_run pawl.task, p_step int)
 returns pawl.flow_step
 language plpgsql
 stable
@@ -44,7 +44,7 @@ comment on function pawl._flow_step(pawl.task, int) is 'the definition of a step
 
 -- Many plain tasks of flows are done at once: rows locked and checked, so their addresses are good; their runs' task 0
 -- locked and plain, too.
-create function pawl._finish_tasks(p_tids tid[], p_outputs text[], p_now timestamptz)
+create or replace function pawl._finish_tasks(p_tids tid[], p_outputs text[], p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -82,7 +82,7 @@ $$;
 comment on function pawl._finish_tasks(tid[], text[], timestamptz) is 'records plain tasks of flows and lets their runs go on';
 
 -- These tasks are done and recorded: counts them, starts what may start now, and ends runs that have nothing left.
-create function pawl._advance(p_runs uuid[], p_tasks int[], p_now timestamptz)
+create or replace function pawl._advance(p_runs uuid[], p_tasks int[], p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -158,7 +158,7 @@ $$;
 comment on function pawl._advance(uuid[], int[], timestamptz) is 'lets runs of flows go on after some of their tasks';
 
 -- Steps that are done with these tasks: each by itself, or, of a map, when it was the last element.
-create function pawl._whole_steps(p_runs uuid[], p_tasks int[], p_now timestamptz)
+create or replace function pawl._whole_steps(p_runs uuid[], p_tasks int[], p_now timestamptz)
 returns table (run_id uuid, step_no int)
 language plpgsql
 volatile
@@ -201,7 +201,7 @@ $$;
 comment on function pawl._whole_steps(uuid[], int[], timestamptz) is 'the steps that are done with these tasks';
 
 -- The last elements of map steps are done, or there are none: one record for each step as a whole. Its outputs stay with the elements.
-create function pawl._end_maps(p_runs uuid[], p_steps int[], p_now timestamptz)
+create or replace function pawl._end_maps(p_runs uuid[], p_steps int[], p_now timestamptz)
 returns void
 language plpgsql
 volatile

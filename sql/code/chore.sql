@@ -2,7 +2,7 @@
 -- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, roll-up of metrics.
 
 -- One chore for each call, the one that is due longest; whoever has its row does it.
-create function pawl._do_chores(p_now timestamptz)
+create or replace function pawl._do_chores(p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -42,7 +42,7 @@ end
 $$;
 comment on function pawl._do_chores(timestamptz) is 'a bounded piece of the chore that is due longest';
 
-create function pawl._chore_partitions(p_now timestamptz)
+create or replace function pawl._chore_partitions(p_now timestamptz)
 returns interval
 language plpgsql
 volatile
@@ -58,7 +58,7 @@ $$;
 comment on function pawl._chore_partitions(timestamptz) is 'keeps partitions seven days ahead';
 
 -- Partitions of days before p_day, oldest first.
-create function pawl._old_partitions(p_table text, p_day date)
+create or replace function pawl._old_partitions(p_table text, p_day date)
 returns table (name text, day date)
 language plpgsql
 stable
@@ -83,7 +83,7 @@ comment on function pawl._old_partitions(text, date) is 'partitions that hold id
 
 -- Asked row by row from a bounded piece: as a join, the planner might read the whole of a table that it
 -- believes to be small.
-create function pawl._lives(p_id uuid)
+create or replace function pawl._lives(p_id uuid)
 returns boolean
 language plpgsql
 stable
@@ -95,7 +95,7 @@ end
 $$;
 comment on function pawl._lives(uuid) is 'whether a run has not ended, or lives again';
 
-create function pawl._kept_since(p_id uuid, p_since timestamptz)
+create or replace function pawl._kept_since(p_id uuid, p_since timestamptz)
 returns boolean
 language plpgsql
 stable
@@ -109,7 +109,7 @@ comment on function pawl._kept_since(uuid, timestamptz) is 'whether a kept run h
 
 -- Drops at most one day for each call. Runs that live still are kept apart first, under their locks; if
 -- one of them is locked by somebody, or the partition is in use, the next call tries again.
-create function pawl._chore_retention(p_now timestamptz)
+create or replace function pawl._chore_retention(p_now timestamptz)
 returns interval
 language plpgsql
 volatile
@@ -131,7 +131,7 @@ $$;
 comment on function pawl._chore_retention(timestamptz) is 'drops history that is older than the retention';
 
 -- Kept runs of which every round ended before p_before and that do not live, with all that hangs on them.
-create function pawl._forget_kept(p_before timestamptz, p_most int)
+create or replace function pawl._forget_kept(p_before timestamptz, p_most int)
 returns void
 language plpgsql
 volatile
@@ -160,7 +160,7 @@ $$;
 comment on function pawl._forget_kept(timestamptz, int) is 'removes kept runs that are past their time';
 
 -- Drops what is past its time; true if there may be more.
-create function pawl._drop_days(p_now timestamptz, p_setting pawl.setting)
+create or replace function pawl._drop_days(p_now timestamptz, p_setting pawl.setting)
 returns boolean
 language plpgsql
 volatile
@@ -191,7 +191,7 @@ $$;
 comment on function pawl._drop_days(timestamptz, pawl.setting) is 'drops the oldest day that is past its time';
 
 -- Keeps the rows of runs of that day and before that have not ended. True when none is left.
-create function pawl._keep_living(p_day date, p_most int)
+create or replace function pawl._keep_living(p_day date, p_most int)
 returns boolean
 language plpgsql
 volatile
@@ -223,7 +223,7 @@ comment on function pawl._keep_living(date, int) is 'moves rows of living runs o
 
 -- Detaches and drops. The lock on the parent is asked for with a short timeout: others wait behind it for
 -- that long at most, and the next round of housekeeping tries again.
-create function pawl._drop_partitions(p_names text[], p_parents text[])
+create or replace function pawl._drop_partitions(p_names text[], p_parents text[])
 returns boolean
 language plpgsql
 volatile
@@ -255,7 +255,7 @@ $$;
 comment on function pawl._drop_partitions(text[], text[]) is 'drops partitions, or leaves them all for another time';
 
 -- Keys whose time is over, or whose run is no longer retained. Walks the table a piece at a time.
-create function pawl._chore_keys(p_now timestamptz, p_chore pawl.chore)
+create or replace function pawl._chore_keys(p_now timestamptz, p_chore pawl.chore)
 returns interval
 language plpgsql
 volatile
@@ -297,7 +297,7 @@ $$;
 comment on function pawl._chore_keys(timestamptz, pawl.chore) is 'removes keys that stand for nothing';
 
 -- Meeting points that nobody has come to for as long as events are kept. Walks the table a piece at a time.
-create function pawl._chore_topics(p_now timestamptz, p_chore pawl.chore)
+create or replace function pawl._chore_topics(p_now timestamptz, p_chore pawl.chore)
 returns interval
 language plpgsql
 volatile
@@ -338,7 +338,7 @@ end
 $$;
 comment on function pawl._chore_topics(timestamptz, pawl.chore) is 'removes meeting points that nobody uses, and old marks';
 
-create function pawl._is_awaited(p_tenant text, p_topic text, p_key text)
+create or replace function pawl._is_awaited(p_tenant text, p_topic text, p_key text)
 returns boolean
 language plpgsql
 stable
@@ -351,7 +351,7 @@ end
 $$;
 comment on function pawl._is_awaited(text, text, text) is 'whether a wait is open for a topic and key';
 
-create function pawl._chore_workers(p_now timestamptz)
+create or replace function pawl._chore_workers(p_now timestamptz)
 returns interval
 language plpgsql
 volatile
@@ -391,7 +391,7 @@ comment on function pawl._chore_workers(timestamptz) is 'takes back what ended s
 
 -- Events that had more waits than one emit settles: a page of one of them. A run that somebody holds is passed
 -- over; at the end the walk begins anew for those.
-create function pawl._deliver_more(p_now timestamptz)
+create or replace function pawl._deliver_more(p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -431,7 +431,7 @@ $$;
 comment on function pawl._deliver_more(timestamptz) is 'settles further waits for an event that had many';
 
 -- Ended runs by workflow and minute, counted once a minute has been over for one more.
-create function pawl._chore_rollup(p_now timestamptz, p_chore pawl.chore)
+create or replace function pawl._chore_rollup(p_now timestamptz, p_chore pawl.chore)
 returns interval
 language plpgsql
 volatile
@@ -465,7 +465,7 @@ comment on function pawl._chore_rollup(timestamptz, pawl.chore) is 'counts the r
 
 -- Runs that ended in [p_from, p_to). Reads the partitions of the last two days from their ends backwards,
 -- page by page, until it meets rows that ended well before p_from.
-create function pawl._ended_between(p_from timestamptz, p_to timestamptz)
+create or replace function pawl._ended_between(p_from timestamptz, p_to timestamptz)
 returns table (queue_id int, status smallint, tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)
 language plpgsql
 volatile

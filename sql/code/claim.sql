@@ -3,7 +3,7 @@
 
 -- Where to start to look in a queue. Without a fresh mark, one segment that covers every priority; with
 -- marks, one segment for each marked priority and one for each gap between them, in order.
-create function pawl._segments(p_queue int, p_now timestamptz)
+create or replace function pawl._segments(p_queue int, p_now timestamptz)
 returns table (priority_from int, priority_to int, due_from timestamptz, walked_at timestamptz)
 language plpgsql
 stable
@@ -36,7 +36,7 @@ comment on function pawl._segments(int, timestamptz) is 'parts of a ready queue 
 
 -- Locks up to p_most ready tasks of one queue and returns where they stand. If many dead row versions lay
 -- in the way (a snapshot is held somewhere), it leaves a mark so that the next claim starts behind them.
-create function pawl._pick(p_queue int, p_most int, p_tenant text, p_now timestamptz)
+create or replace function pawl._pick(p_queue int, p_most int, p_tenant text, p_now timestamptz)
 returns tid[]
 language plpgsql
 volatile
@@ -102,7 +102,7 @@ comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready task
 
 -- Queues of the session that have ready tasks, at most p_most of them, starting at a random one so that
 -- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer.
-create function pawl._ready_queues(p_queues int[], p_most int)
+create or replace function pawl._ready_queues(p_queues int[], p_most int)
 returns int[]
 language plpgsql
 volatile
@@ -144,7 +144,7 @@ end
 $$;
 comment on function pawl._ready_queues(int[], int) is 'which of a session''s queues have ready tasks, in turns';
 
-create function pawl._paused_queues()
+create or replace function pawl._paused_queues()
 returns int[]
 language plpgsql
 stable
@@ -167,7 +167,7 @@ comment on function pawl._paused_queues() is 'queues from which nothing is claim
 -- What a claim must know about the session, above all its queues. Refreshes the list when
 -- queues have appeared, and revives a lease that ran out but was not swept. The idle mark stays: a worker
 -- sets it and then claims once more, so that what was triggered in between is either found or notified.
-create function pawl._claimer(p_session bigint, p_now timestamptz)
+create or replace function pawl._claimer(p_session bigint, p_now timestamptz)
 returns pawl.worker
 language plpgsql
 volatile
@@ -200,7 +200,7 @@ $$;
 comment on function pawl._claimer(bigint, timestamptz) is 'the session that claims, with the queues it handles';
 
 -- Locks one suspect task, for a worker with nothing else in flight.
-create function pawl._pick_suspect(p_queues int[], p_tenant text)
+create or replace function pawl._pick_suspect(p_queues int[], p_tenant text)
 returns tid[]
 language plpgsql
 volatile
@@ -227,7 +227,7 @@ $$;
 comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
 
 -- The limits that a worker enforces itself, in milliseconds; null means none.
-create function pawl._step_timeout(p_queue int)
+create or replace function pawl._step_timeout(p_queue int)
 returns bigint
 language plpgsql
 stable
@@ -240,7 +240,7 @@ end
 $$;
 comment on function pawl._step_timeout(int) is 'how long a step of this queue''s workflow may take';
 
-create function pawl._run_timeout(p_id uuid, p_now timestamptz)
+create or replace function pawl._run_timeout(p_id uuid, p_now timestamptz)
 returns bigint
 language plpgsql
 stable
@@ -256,7 +256,7 @@ comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run
 
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
-create function pawl._leave_out(p_all tid[], p_left_out uuid[], p_too_large uuid[], p_now timestamptz)
+create or replace function pawl._leave_out(p_all tid[], p_left_out uuid[], p_too_large uuid[], p_now timestamptz)
 returns tid[]
 language plpgsql
 volatile
@@ -302,7 +302,7 @@ comment on function pawl._leave_out(tid[], uuid[], uuid[], timestamptz) is 'take
 
 -- The picked tasks (locked) without those of flows that are to end: nothing new starts there. They were left over by
 -- a claim that came to nothing, and go now.
-create function pawl._without_ending(p_all tid[], p_now timestamptz)
+create or replace function pawl._without_ending(p_all tid[], p_now timestamptz)
 returns tid[]
 language plpgsql
 volatile
@@ -496,7 +496,7 @@ Locks: the tasks it takes; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
 Bound: 1,000 tasks, a bounded round of housekeeping.';
 
-create function pawl._held(p_session bigint, p_request int)
+create or replace function pawl._held(p_session bigint, p_request int)
 returns table (
     run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
     rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,

@@ -19,7 +19,7 @@ Locks: none.
 Errors: none.
 Bound: constant.';
 
-create function pawl._micros(p_at timestamptz)
+create or replace function pawl._micros(p_at timestamptz)
 returns bigint
 language plpgsql
 immutable

@@ -2,7 +2,7 @@
 -- Items that end or interrupt a claim (complete, fail, suspend, release, drift), and the two that only
 -- tell something about it (start, note).
 
-create function pawl._commit_close(
+create or replace function pawl._commit_close(
     p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json, out answer text,
     out reason text, out value json)
 language plpgsql
@@ -45,7 +45,7 @@ end
 $$;
 comment on function pawl._commit_close(pawl.task, timestamptz, text, text, text, json) is 'commits an item about the claim as a whole';
 
-create function pawl._complete(p_task pawl.task, p_now timestamptz, p_payload text, p_option json, out answer text, out reason text)
+create or replace function pawl._complete(p_task pawl.task, p_now timestamptz, p_payload text, p_option json, out answer text, out reason text)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -78,7 +78,7 @@ end
 $$;
 comment on function pawl._complete(pawl.task, timestamptz, text, json) is 'ends a run that its handler finished';
 
-create function pawl._fail(
+create or replace function pawl._fail(
     p_task pawl.task, p_now timestamptz, p_payload text, p_option json, out answer text, out value json)
 language plpgsql
 volatile
@@ -110,7 +110,7 @@ $$;
 comment on function pawl._fail(pawl.task, timestamptz, text, json) is 'repeats or ends a run whose handler returned an error';
 
 -- Lets go of a task that waits until p_due, unless an operator has paused it.
-create function pawl._let_go(p_task pawl.task, p_now timestamptz, p_due timestamptz, p_reason text)
+create or replace function pawl._let_go(p_task pawl.task, p_now timestamptz, p_due timestamptz, p_reason text)
 returns void
 language plpgsql
 volatile
@@ -132,7 +132,7 @@ $$;
 comment on function pawl._let_go(pawl.task, timestamptz, timestamptz, text) is 'makes a held task wait until it is due';
 
 -- No branch of the run can move. It is due when the first of its waits and tries is.
-create function pawl._suspend(p_task pawl.task, p_now timestamptz, out answer text, out reason text)
+create or replace function pawl._suspend(p_task pawl.task, p_now timestamptz, out answer text, out reason text)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -169,7 +169,7 @@ end
 $$;
 comment on function pawl._suspend(pawl.task, timestamptz) is 'lets a run wait for the first of its waits and tries';
 
-create function pawl._put_note(
+create or replace function pawl._put_note(
     p_task pawl.task, p_now timestamptz, p_name text, p_payload text, p_option json, out answer text, out reason text)
 language plpgsql
 volatile
@@ -204,7 +204,7 @@ end
 $$;
 comment on function pawl._put_note(pawl.task, timestamptz, text, text, json) is 'keeps a note with a run, within bounds';
 
-create function pawl._notes(p_id uuid)
+create or replace function pawl._notes(p_id uuid)
 returns setof pawl.note
 language plpgsql
 stable

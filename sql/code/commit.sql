@@ -2,7 +2,7 @@
 -- Commit many: the one call through which a worker reports progress. Plain items of plain tasks go
 -- through one statement that locks, checks and writes; everything else goes item by item (item.sql).
 
-create function pawl._check_commit(p_count int, p_lengths int[])
+create or replace function pawl._check_commit(p_count int, p_lengths int[])
 returns void
 language plpgsql
 immutable
@@ -22,7 +22,7 @@ $$;
 comment on function pawl._check_commit(int, int[]) is 'refuses a commit whose lists do not fit together';
 
 -- A run of which one item was taken set-wise and another was not (a row that came free in between) would have its items taken out of order. Rare; the whole call is to be sent again.
-create function pawl._check_whole(p_runs uuid[], p_tasks int[], p_fences int[], p_done bigint[])
+create or replace function pawl._check_whole(p_runs uuid[], p_tasks int[], p_fences int[], p_done bigint[])
 returns void
 language plpgsql
 immutable

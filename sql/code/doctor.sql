@@ -2,7 +2,7 @@
 -- What is wrong with the database that the engine stands on, or may be soon: each finding with its cure.
 
 -- A setting that is not as it should be.
-create function pawl._settings_found()
+create or replace function pawl._settings_found()
 returns table (what text, level text, found text, cure text)
 language plpgsql
 stable
@@ -39,7 +39,7 @@ $$;
 comment on function pawl._settings_found() is 'settings of the server that do harm';
 
 -- Whoever holds an old snapshot keeps dead rows from being removed.
-create function pawl._snapshots_found(p_now timestamptz)
+create or replace function pawl._snapshots_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
 language plpgsql
 stable
@@ -74,7 +74,7 @@ $$;
 comment on function pawl._snapshots_found(timestamptz) is 'transactions and slots that keep dead rows';
 
 -- Partitions, indexes, dead rows and chores of the engine itself.
-create function pawl._state_found(p_now timestamptz)
+create or replace function pawl._state_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
 language plpgsql
 stable

@@ -2,7 +2,7 @@
 -- Waiting, from the other side: emit an event, signal a run, approve, reject.
 
 -- The emitter''s side of the meeting: waits for others, and fails above read committed if they were faster.
-create function pawl._meet_waits(p_tenant text, p_topic text, p_key text, p_now timestamptz)
+create or replace function pawl._meet_waits(p_tenant text, p_topic text, p_key text, p_now timestamptz)
 returns text[]
 language plpgsql
 volatile
@@ -32,7 +32,7 @@ comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit 
 -- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on.
 -- settled: how many got it. last: where to go on, null at the end. p_patient: wait for a run that another
 -- transaction holds, instead of passing over it.
-create function pawl._deliver(
+create or replace function pawl._deliver(
     p_event pawl.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
     out settled int, out last uuid, out passed_over boolean)
 language plpgsql
@@ -156,7 +156,7 @@ Errors: PW001 another tenant than the caller''s, PW003 bad argument, PW009 paylo
 Bound: 1,000 waits settled.';
 
 -- The run''s hot row, changed so that it is the caller''s until the end of the transaction.
-create function pawl._reach_run(p_run uuid)
+create or replace function pawl._reach_run(p_run uuid)
 returns pawl.task
 language plpgsql
 volatile
@@ -183,7 +183,7 @@ end
 $$;
 comment on function pawl._reach_run(uuid) is 'locks a run that has not ended by changing its row';
 
-create function pawl._signal(p_run uuid, p_name text, p_payload json, p_decision boolean)
+create or replace function pawl._signal(p_run uuid, p_name text, p_payload json, p_decision boolean)
 returns text
 language plpgsql
 volatile
@@ -296,7 +296,7 @@ Locks: the row of the run.
 Errors: as signal.
 Bound: constant.';
 
-create function pawl._decide(p_run uuid, p_name text, p_approved boolean, p_by text, p_why text, p_payload json)
+create or replace function pawl._decide(p_run uuid, p_name text, p_approved boolean, p_by text, p_why text, p_payload json)
 returns text
 language plpgsql
 volatile

@@ -3,7 +3,7 @@
 
 -- Settles a wait: the record, the wait gone, the task ready. False: it was settled before, or its run takes nothing more. The caller
 -- holds the task's row.
-create function pawl._settle(
+create or replace function pawl._settle(
     p_task pawl.task, p_wait pawl.wait, p_state int, p_output json, p_error json, p_source uuid, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -33,7 +33,7 @@ $$;
 comment on function pawl._settle(pawl.task, pawl.wait, int, json, json, uuid, timestamptz) is 'ends a wait with a record and wakes its task';
 
 -- Something happened that the task''s code should see.
-create function pawl._make_ready(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._make_ready(p_task pawl.task, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -54,7 +54,7 @@ end
 $$;
 comment on function pawl._make_ready(pawl.task, timestamptz) is 'makes a waiting task ready, or marks a held one as woken';
 
-create function pawl._ready_place(p_crashes int)
+create or replace function pawl._ready_place(p_crashes int)
 returns smallint
 language plpgsql
 stable
@@ -71,7 +71,7 @@ comment on function pawl._ready_place(int) is 'where a due task stands: among th
 
 -- Ends the run of p_task (task 0, locked by the caller). ok, or busy when its parent could not be locked:
 -- then nothing was changed.
-create function pawl._end_run(
+create or replace function pawl._end_run(
     p_task pawl.task, p_status int, p_output json, p_error json, p_now timestamptz)
 returns text
 language plpgsql
@@ -140,7 +140,7 @@ comment on function pawl._end_run(pawl.task, int, json, json, timestamptz) is 'm
 
 -- The row of history. A run that has lived for more than a day may not find its partition when it is
 -- read again, so it is kept apart from then on.
-create function pawl._write_end(p_task pawl.task, p_status int, p_output json, p_error json, p_now timestamptz)
+create or replace function pawl._write_end(p_task pawl.task, p_status int, p_output json, p_error json, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -168,7 +168,7 @@ $$;
 comment on function pawl._write_end(pawl.task, int, json, json, timestamptz) is 'writes the row that ends a round';
 
 -- Moves what is recorded of a run out of the partition of its day.
-create function pawl._keep(p_id uuid)
+create or replace function pawl._keep(p_id uuid)
 returns void
 language plpgsql
 volatile
@@ -194,7 +194,7 @@ $$;
 comment on function pawl._keep(uuid) is 'moves the records of a run to the kept tables';
 
 -- How long holders have to let go of a run that is to end; housekeeping enforces it.
-create function pawl._start_grace(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._start_grace(p_task pawl.task, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -209,7 +209,7 @@ $$;
 comment on function pawl._start_grace(pawl.task, timestamptz) is 'bounds the time until a run that is to end does so';
 
 -- Children follow: each gets a time limit that is over already; housekeeping enforces it.
-create function pawl._cancel_children(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._cancel_children(p_task pawl.task, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -227,7 +227,7 @@ $$;
 comment on function pawl._cancel_children(pawl.task, timestamptz) is 'asks housekeeping to cancel the children of a run';
 
 -- The run is to end with this status: at once, or after its undos. p_status 2 ERROR, 3 CANCELLED.
-create function pawl._end_or_roll_back(p_task pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+create or replace function pawl._end_or_roll_back(p_task pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -263,7 +263,7 @@ $$;
 comment on function pawl._end_or_roll_back(pawl.task, int, json, boolean, timestamptz) is 'ends a run, or starts its rollback if it has undos';
 
 -- Steps whose undo has neither run nor been skipped, newest first. Copied steps of a fork are never undone.
-create function pawl._undone(p_task pawl.task)
+create or replace function pawl._undone(p_task pawl.task)
 returns json
 language plpgsql
 stable

@@ -29,7 +29,7 @@ Locks: none.
 Errors: none.
 Bound: constant.';
 
-create function pawl._raise(p_code text, p_message text, p_hint text default null)
+create or replace function pawl._raise(p_code text, p_message text, p_hint text default null)
 returns void
 language plpgsql
 stable
@@ -44,7 +44,7 @@ end
 $$;
 comment on function pawl._raise(text, text, text) is 'raises one of the errors that pawl.errors() lists';
 
-create function pawl._only_read_committed(p_verb text)
+create or replace function pawl._only_read_committed(p_verb text)
 returns void
 language plpgsql
 stable
@@ -62,7 +62,7 @@ comment on function pawl._only_read_committed(text) is 'refuses callers whose sn
 
 -- Who calls. Inside a security definer function the current role is the owner, so it is the role that was set, or
 -- else the one that logged in. Only a role that the login is a member of can be set.
-create function pawl._caller()
+create or replace function pawl._caller()
 returns text
 language plpgsql
 stable

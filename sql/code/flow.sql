@@ -32,7 +32,7 @@ Errors: PW003 for a bad name or option, or when a workflow that is no flow has t
 Bound: constant.';
 
 -- The flow, locked, so that its definition is changed by one at a time and not while it is frozen.
-create function pawl._flow(p_name text)
+create or replace function pawl._flow(p_name text)
 returns pawl.workflow
 language plpgsql
 volatile
@@ -51,7 +51,7 @@ $$;
 comment on function pawl._flow(text) is 'the row of a flow, locked, or an error';
 
 -- The options of a step as a row: refuses what is unknown, malformed or out of range.
-create function pawl._step_options(p_flow pawl.workflow, p_step text, p_deps text[], p_options json)
+create or replace function pawl._step_options(p_flow pawl.workflow, p_step text, p_deps text[], p_options json)
 returns pawl.flow_step
 language plpgsql
 stable
@@ -214,7 +214,7 @@ Locks: the row of the flow.
 Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
 Bound: constant, and the number of dependencies.';
 
-create function pawl._maps_among(p_workflow int, p_steps int[])
+create or replace function pawl._maps_among(p_workflow int, p_steps int[])
 returns int[]
 language plpgsql
 stable
@@ -230,7 +230,7 @@ $$;
 comment on function pawl._maps_among(int, int[]) is 'which of these steps of a flow are maps';
 
 -- A run of nothing is a mistake. (As a child, it ends at once.)
-create function pawl._check_flow(p_workflow int)
+create or replace function pawl._check_flow(p_workflow int)
 returns void
 language plpgsql
 stable
@@ -247,7 +247,7 @@ $$;
 comment on function pawl._check_flow(int) is 'refuses to trigger a flow without steps';
 
 -- The first trigger: from now on the steps do not change. Writes the end of the run as step 0.
-create function pawl._freeze_flow(p_workflow int)
+create or replace function pawl._freeze_flow(p_workflow int)
 returns void
 language plpgsql
 volatile
@@ -276,7 +276,7 @@ $$;
 comment on function pawl._freeze_flow(int) is 'freezes a flow at its first trigger';
 
 -- Whether live workers handle the steps that a run of the flow starts with.
-create function pawl._flow_handled(p_workflow int, p_now timestamptz)
+create or replace function pawl._flow_handled(p_workflow int, p_now timestamptz)
 returns boolean
 language plpgsql
 stable
@@ -363,7 +363,7 @@ Bound: 2,000 rows.';
 
 -- The steps of a definition, each behind what it depends on and otherwise as they stand there; raises when there is a
 -- cycle. Goes down from each step to what it depends on, once: 2,000 steps in the worst order are no more work than in the best.
-create function pawl._order_steps(p_steps json)
+create or replace function pawl._order_steps(p_steps json)
 returns table (n int, step text, deps text[], options json)
 language plpgsql
 immutable
@@ -439,7 +439,7 @@ $$;
 comment on function pawl._order_steps(json) is 'the steps of a flow, each behind what it depends on';
 
 -- What the text of a flow must be like.
-create function pawl._check_definition(p_definition json)
+create or replace function pawl._check_definition(p_definition json)
 returns void
 language plpgsql
 immutable
@@ -477,7 +477,7 @@ $$;
 comment on function pawl._check_definition(json) is 'refuses a definition of a flow that has not the right form';
 
 -- Makes a flow what its definition says. p_flow is a row of nulls for a new one.
-create function pawl._change_flow(p_flow pawl.workflow, p_definition json, p_options json, p_altered boolean, p_steps boolean)
+create or replace function pawl._change_flow(p_flow pawl.workflow, p_definition json, p_options json, p_altered boolean, p_steps boolean)
 returns void
 language plpgsql
 volatile
@@ -579,7 +579,7 @@ Locks: an advisory lock on the name, the row of the flow.
 Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
 Bound: 2,000 steps.';
 
-create function pawl._dep_names(p_step pawl.flow_step)
+create or replace function pawl._dep_names(p_step pawl.flow_step)
 returns text[]
 language plpgsql
 stable

@@ -4,7 +4,7 @@
 
 -- Locks task 0 of a run of a flow, and, because its end may end them, the flows it is a step of. Waits for nobody:
 -- false if another transaction has one of them.
-create function pawl._lock_flow(p_run uuid)
+create or replace function pawl._lock_flow(p_run uuid)
 returns boolean
 language plpgsql
 volatile
@@ -32,7 +32,7 @@ $$;
 comment on function pawl._lock_flow(uuid) is 'locks a run of a flow and the flows above it, unless somebody else has one';
 
 -- Locks every task of a run of a flow. False: somebody else has one.
-create function pawl._lock_tasks(p_run uuid)
+create or replace function pawl._lock_tasks(p_run uuid)
 returns boolean
 language plpgsql
 volatile
@@ -49,7 +49,7 @@ $$;
 comment on function pawl._lock_tasks(uuid) is 'locks the tasks of a run of a flow, unless somebody else has one';
 
 -- Runs of flows with nothing left to do. Their task 0 is locked.
-create function pawl._end_flows(p_runs uuid[], p_now timestamptz)
+create or replace function pawl._end_flows(p_runs uuid[], p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -100,6 +100,7 @@ begin
             perform pawl._begin_ending(v_task, 2, v_error, true, null, p_now);
         else
             v_task.attempt := 1;
+            v_task.started_at := v_started[array_position(v_ids, v_task.run_id)];
             perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
         end if;
     end loop;
@@ -109,7 +110,7 @@ comment on function pawl._end_flows(uuid[], timestamptz) is 'ends runs of flows 
 
 -- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
 -- leaves a record, because nobody knows what it did.
-create function pawl._drop_tasks(p_run pawl.task, p_held boolean, p_now timestamptz, p_only int default null)
+create or replace function pawl._drop_tasks(p_run pawl.task, p_held boolean, p_now timestamptz, p_only int default null)
 returns void
 language plpgsql
 volatile
@@ -136,6 +137,7 @@ begin
         join pawl.queue q on q.queue_id = p_run.queue_id
         join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
     loop
+        delete from pawl.wait w where w.run_id = p_run.run_id and w.task_no = v_gone.task_no;
         if v_gone.undo is not null and v_gone.attempt > 0 then
             perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.attempt,
                 v_gone.fence, v_gone.started_at, p_now);
@@ -147,7 +149,7 @@ comment on function pawl._drop_tasks(pawl.task, boolean, timestamptz, int) is 't
 
 -- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
 -- task is held, at the latest after a grace. Task 0 is locked.
-create function pawl._begin_ending(
+create or replace function pawl._begin_ending(
     p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_by text, p_now timestamptz)
 returns void
 language plpgsql
@@ -177,7 +179,7 @@ $$;
 comment on function pawl._begin_ending(pawl.task, int, json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
 
 -- Ends a run that is to end, or starts its rollback, if nobody holds a task of it any more.
-create function pawl._let_end(p_run pawl.task, p_now timestamptz)
+create or replace function pawl._let_end(p_run pawl.task, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -195,7 +197,7 @@ $$;
 comment on function pawl._let_end(pawl.task, timestamptz) is 'ends a run of a flow once no task of it is held';
 
 -- The grace is over, or a time limit is: takes every task away and ends the run. busy: somebody has one locked.
-create function pawl._force_end(p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+create or replace function pawl._force_end(p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -213,7 +215,7 @@ $$;
 comment on function pawl._force_end(pawl.task, int, json, boolean, timestamptz) is 'ends a run of a flow whoever holds a task of it';
 
 -- A task came to something: the record, and what follows for the run. Both rows are locked.
-create function pawl._finish_task(
+create or replace function pawl._finish_task(
     p_run pawl.task, p_task int, p_state int, p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
     p_fence int default 0, p_started timestamptz default null, p_source uuid default null)
 returns void
@@ -225,6 +227,8 @@ declare
     v_step pawl.flow_step := pawl._flow_step(p_run, p_task / 1000000);
 begin
     delete from pawl.task t where t.run_id = p_run.run_id and t.task_no = p_task;
+    -- Waits that it opened and did not wait for: a signal or an event must not find them.
+    delete from pawl.wait w where w.run_id = p_run.run_id and w.task_no = p_task;
     perform pawl._record_task(p_run, p_task, v_step.name, p_state, p_output, p_error, v_step.undo, p_attempt, p_fence, p_started,
         p_now, p_source);
     if p_run.ending is not null then
@@ -241,7 +245,7 @@ $$;
 comment on function pawl._finish_task(pawl.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records what a task of a flow came to and lets the run go on';
 
 -- What an error says, for a sentence.
-create function pawl._error_text(p_error json)
+create or replace function pawl._error_text(p_error json)
 returns text
 language plpgsql
 immutable
@@ -255,7 +259,7 @@ $$;
 comment on function pawl._error_text(json) is 'what an error says, in short';
 
 -- An item that ends or interrupts the claim of a flow's task.
-create function pawl._commit_task(
+create or replace function pawl._commit_task(
     p_run pawl.task, p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
@@ -307,7 +311,7 @@ $$;
 comment on function pawl._commit_task(pawl.task, pawl.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
 
 -- The row of a flow's task is gone while its run lives: its claim recorded it, or lost it.
-create function pawl._missing_task(p_run uuid, p_task int, p_fence int, p_kind text, out answer text, out reason text, out value json)
+create or replace function pawl._missing_task(p_run uuid, p_task int, p_fence int, p_kind text, out answer text, out reason text, out value json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp

@@ -2,7 +2,7 @@
 -- What the tasks of a flow came to, and the inputs that are made of it.
 
 -- A record of a task of a flow as the rest of the engine names steps: NAME#n.
-create function pawl._task_name(p_name text, p_task int)
+create or replace function pawl._task_name(p_name text, p_task int)
 returns text
 language plpgsql
 immutable
@@ -16,7 +16,7 @@ $$;
 comment on function pawl._task_name(text, int) is 'the name of a record of a flow''s task, with a number';
 
 -- What tasks of flows came to, wherever it lives. Asked by run and by task, so that a run of many tasks is not read whole.
-create function pawl._outputs(p_runs uuid[], p_tasks int[])
+create or replace function pawl._outputs(p_runs uuid[], p_tasks int[])
 returns table (run_id uuid, task_no int, state smallint, output json, error json, started_at timestamptz)
 language plpgsql
 stable
@@ -41,7 +41,7 @@ $$;
 comment on function pawl._outputs(uuid[], int[]) is 'the records of tasks of flows';
 
 -- The records of the elements of map steps. Asked step by step, so that a run of many tasks is not read whole.
-create function pawl._elements(p_runs uuid[], p_steps int[])
+create or replace function pawl._elements(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, task_no int, output json)
 language plpgsql
 stable
@@ -74,7 +74,7 @@ end
 $$;
 comment on function pawl._elements(uuid[], int[]) is 'the recorded elements of map steps';
 
-create function pawl._gather_max()
+create or replace function pawl._gather_max()
 returns bigint
 language plpgsql
 immutable
@@ -87,7 +87,7 @@ $$;
 comment on function pawl._gather_max() is 'bytes that the gathered outputs of a map step may have';
 
 -- How many bytes the outputs of map steps have.
-create function pawl._gathered_bytes(p_runs uuid[], p_steps int[])
+create or replace function pawl._gathered_bytes(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, bytes bigint)
 language plpgsql
 stable
@@ -108,7 +108,7 @@ $$;
 comment on function pawl._gathered_bytes(uuid[], int[]) is 'how large the outputs of map steps are';
 
 -- The outputs of map steps, each as one array in order. None for a map of nothing, or one that was skipped.
-create function pawl._gather(p_runs uuid[], p_steps int[])
+create or replace function pawl._gather(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, outputs json)
 language plpgsql
 stable
@@ -130,7 +130,7 @@ comment on function pawl._gather(uuid[], int[]) is 'the outputs of map steps as 
 
 -- For each of these steps what the steps it depends on came to, as one object. For step 0: the output of the run, and when its first
 -- step started.
-create function pawl._dep_outputs(p_runs uuid[], p_steps int[])
+create or replace function pawl._dep_outputs(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, outputs json, started_at timestamptz)
 language plpgsql
 stable
@@ -193,7 +193,7 @@ end
 $$;
 comment on function pawl._dep_outputs(uuid[], int[]) is 'what steps of flows depend on, as objects';
 
-create function pawl._run_input(p_run uuid)
+create or replace function pawl._run_input(p_run uuid)
 returns json
 language plpgsql
 stable
@@ -208,7 +208,7 @@ $$;
 comment on function pawl._run_input(uuid) is 'the input of a run that has not ended';
 
 -- An object with one more key in front: json keeps the text of both as it is.
-create function pawl._with_run(p_input json, p_outputs json)
+create or replace function pawl._with_run(p_input json, p_outputs json)
 returns json
 language plpgsql
 immutable
@@ -222,7 +222,7 @@ $$;
 comment on function pawl._with_run(json, json) is 'the input of a step of a flow';
 
 -- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key.
-create function pawl._flow_inputs(p_tids tid[], out keys text[], out inputs json[])
+create or replace function pawl._flow_inputs(p_tids tid[], out keys text[], out inputs json[])
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp

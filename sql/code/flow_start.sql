@@ -3,7 +3,7 @@
 -- task 0 of the run is locked.
 
 -- Starts steps whose dependencies are done. Returns those that were done by it: skipped, or maps of nothing.
-create function pawl._start_steps(p_runs uuid[], p_steps int[], p_now timestamptz, p_delay interval)
+create or replace function pawl._start_steps(p_runs uuid[], p_steps int[], p_now timestamptz, p_delay interval)
 returns table (run_id uuid, step_no int)
 language plpgsql
 volatile
@@ -70,7 +70,7 @@ $$;
 comment on function pawl._start_steps(uuid[], int[], timestamptz, interval) is 'starts steps of flows';
 
 -- What resume must know of a task that was made while its run was paused.
-create function pawl._paused_task(p_paused json, p_now timestamptz, p_delay interval)
+create or replace function pawl._paused_task(p_paused json, p_now timestamptz, p_delay interval)
 returns json
 language plpgsql
 immutable
@@ -87,7 +87,7 @@ $$;
 comment on function pawl._paused_task(json, timestamptz, interval) is 'the pause of a task, with when it was to start';
 
 -- A later round makes the same tasks anew; no claim of an earlier one may have the same fence.
-create function pawl._first_fence(p_round int)
+create or replace function pawl._first_fence(p_round int)
 returns int
 language plpgsql
 immutable
@@ -101,7 +101,7 @@ $$;
 comment on function pawl._first_fence(int) is 'the fence of a new task of a flow';
 
 -- Starts one step that is not plain. True: it is done already.
-create function pawl._start_step(p_run uuid, p_step int, p_now timestamptz, p_delay interval)
+create or replace function pawl._start_step(p_run uuid, p_step int, p_now timestamptz, p_delay interval)
 returns boolean
 language plpgsql
 volatile
@@ -160,7 +160,7 @@ $$;
 comment on function pawl._start_step(uuid, int, timestamptz, interval) is 'starts, skips or fails one step of a flow';
 
 -- Why a step is to be skipped with one that it depends on, or null.
-create function pawl._skipped_before(p_run pawl.task, p_step pawl.flow_step)
+create or replace function pawl._skipped_before(p_run pawl.task, p_step pawl.flow_step)
 returns json
 language plpgsql
 stable
@@ -181,7 +181,7 @@ end
 $$;
 comment on function pawl._skipped_before(pawl.task, pawl.flow_step) is 'why a step is skipped together with another';
 
-create function pawl._meets(p_condition json, p_input json)
+create or replace function pawl._meets(p_condition json, p_input json)
 returns boolean
 language plpgsql
 immutable
@@ -196,7 +196,7 @@ $$;
 comment on function pawl._meets(json, json) is 'whether an input meets a condition';
 
 -- The gathered outputs of map steps that a step depends on have a limit.
-create function pawl._too_much(p_run pawl.task, p_step pawl.flow_step)
+create or replace function pawl._too_much(p_run pawl.task, p_step pawl.flow_step)
 returns json
 language plpgsql
 stable
@@ -217,7 +217,7 @@ $$;
 comment on function pawl._too_much(pawl.task, pawl.flow_step) is 'an error if a step depends on more than can be gathered';
 
 -- The array that a map step goes over, element by element.
-create function pawl._map_items(p_run pawl.task, p_step pawl.flow_step, out items json[], out error json)
+create or replace function pawl._map_items(p_run pawl.task, p_step pawl.flow_step, out items json[], out error json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -231,12 +231,11 @@ begin
         v_array := pawl._run_input(p_run.run_id);
     else
         v_from := pawl._flow_step(p_run, p_step.map_from);
-        v_array := case when v_from.map_from is not null then (select g.outputs from pawl._gather(array[p_run.run_id], array[p_step.map_from]) g)
-                        else (select o.output from pawl._outputs(array[p_run.run_id], array[p_step.map_from * 1000000]) o) end;
-    end if;
-    if coalesce(json_typeof(v_array), 'null') = 'null' and p_step.map_from > 0 then
         -- Of a step that was skipped there is nothing to go over.
-        v_array := '[]';
+        v_array := case when v_from.map_from is not null
+                        then coalesce((select g.outputs from pawl._gather(array[p_run.run_id], array[p_step.map_from]) g), '[]')
+                        else (select case when o.state = 4 then '[]' else o.output end
+                              from pawl._outputs(array[p_run.run_id], array[p_step.map_from * 1000000]) o) end;
     end if;
     if json_typeof(v_array) is distinct from 'array' then
         error := json_build_object('code', 'not_an_array', 'message', format('step %s maps over %s, which is not an array',
@@ -257,7 +256,7 @@ comment on function pawl._map_items(pawl.task, pawl.flow_step) is 'the elements 
 
 -- The tasks of one step, one for each item; or child runs. How many there are: those recorded in an earlier round are not
 -- made again. p_input: of the step as a whole, where there is one.
-create function pawl._put_tasks(
+create or replace function pawl._put_tasks(
     p_run pawl.task, p_step pawl.flow_step, p_items json[], p_input json, p_now timestamptz, p_delay interval)
 returns int
 language plpgsql
@@ -320,7 +319,7 @@ $$;
 comment on function pawl._put_tasks(pawl.task, pawl.flow_step, json[], json, timestamptz, interval) is 'makes the tasks of a step of a flow';
 
 -- A map step waits for so many elements; with none it is done.
-create function pawl._open_gate(p_run pawl.task, p_step pawl.flow_step, p_count int, p_now timestamptz)
+create or replace function pawl._open_gate(p_run pawl.task, p_step pawl.flow_step, p_count int, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -337,7 +336,7 @@ $$;
 comment on function pawl._open_gate(pawl.task, pawl.flow_step, int, timestamptz) is 'lets a map step wait for its elements';
 
 -- A step that is another workflow: no task, but a child run and the wait for it.
-create function pawl._start_step_child(
+create or replace function pawl._start_step_child(
     p_run pawl.task, p_step pawl.flow_step, p_task int, p_input json, p_now timestamptz, p_delay interval)
 returns void
 language plpgsql
@@ -362,7 +361,7 @@ $$;
 comment on function pawl._start_step_child(pawl.task, pawl.flow_step, int, json, timestamptz, interval) is 'starts a child run for a step of a flow';
 
 -- The first tasks of runs that were just triggered.
-create function pawl._open_flows(p_runs uuid[], p_workflow int, p_now timestamptz, p_delay interval)
+create or replace function pawl._open_flows(p_runs uuid[], p_workflow int, p_now timestamptz, p_delay interval)
 returns void
 language plpgsql
 volatile
@@ -396,7 +395,7 @@ $$;
 comment on function pawl._open_flows(uuid[], int, timestamptz, interval) is 'starts the first steps of new runs of a flow';
 
 -- A run with records goes on: from what is recorded, gates are counted anew and the next steps started.
-create function pawl._reopen_flow(p_run uuid, p_workflow int, p_now timestamptz)
+create or replace function pawl._reopen_flow(p_run uuid, p_workflow int, p_now timestamptz)
 returns void
 language plpgsql
 volatile

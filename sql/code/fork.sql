@@ -99,7 +99,7 @@ Errors: PW008 isolation level, PW009 payload over a limit.
 Bound: the steps of the run.';
 
 -- Whether a task of a run of a flow is held or could be claimed.
-create function pawl._flow_moves(p_run uuid)
+create or replace function pawl._flow_moves(p_run uuid)
 returns boolean
 language plpgsql
 stable
@@ -112,7 +112,7 @@ $$;
 comment on function pawl._flow_moves(uuid) is 'whether a run of a flow is running or queued';
 
 -- Makes the new run of a flow with the records of every task that is not downstream of a step.
-create function pawl._fork_flow(p_from uuid, p_run uuid, p_workflow int, p_step text, p_now timestamptz)
+create or replace function pawl._fork_flow(p_from uuid, p_run uuid, p_workflow int, p_step text, p_now timestamptz)
 returns int
 language plpgsql
 volatile
@@ -196,7 +196,7 @@ Locks: an advisory lock on each run.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
 
-create function pawl._purge_run(p_id uuid, p_run pawl.run)
+create or replace function pawl._purge_run(p_id uuid, p_run pawl.run)
 returns void
 language plpgsql
 volatile

@@ -1,16 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Rights: four sets of functions that one call grants to a role that exists. Last file of the install:
--- takes everything from PUBLIC and gives granted roles their functions again.
+-- Rights: four sets of functions that one call grants to a role that exists. After all other functions: takes
+-- everything from PUBLIC and gives granted roles their functions again.
 
 -- Which functions make a set. Everybody who has any set may also read the clock and the list of errors.
-create function pawl._rights(p_rights text)
+create or replace function pawl._rights(p_rights text)
 returns text[]
 language plpgsql
 immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return array['now', 'errors', 'make_id', 'slot_of'] || case p_rights
+    return array['now', 'errors', 'make_id', 'slot_of', 'epoch'] || case p_rights
         when 'producer' then array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']
         when 'worker' then array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_carefully',
             'step', 'complete', 'fail', 'sleep', 'wait_event', 'wait_signal', 'release', 'step_token', 'record_step',
@@ -27,7 +27,7 @@ end
 $$;
 comment on function pawl._rights(text) is 'names of the functions that a set of rights holds';
 
-create function pawl._apply_grant(p_role name, p_rights text, p_give boolean)
+create or replace function pawl._apply_grant(p_role name, p_rights text, p_give boolean)
 returns void
 language plpgsql
 volatile

@@ -2,7 +2,7 @@
 -- Run and event ids: 128 bits in UUIDv7 layout. 48 bits of milliseconds, the version, 12 random bits,
 -- the variant, 10 bits of slot, 52 random bits.
 
-create function pawl._id_prefix(p_at timestamptz)
+create or replace function pawl._id_prefix(p_at timestamptz)
 returns text
 language plpgsql
 immutable
@@ -16,7 +16,7 @@ end
 $$;
 comment on function pawl._id_prefix(timestamptz) is 'first 15 characters of every id made at that time';
 
-create function pawl._id_floor(p_at timestamptz)
+create or replace function pawl._id_floor(p_at timestamptz)
 returns uuid
 language plpgsql
 immutable
@@ -28,7 +28,7 @@ end
 $$;
 comment on function pawl._id_floor(timestamptz) is 'the least id of that time: a bound of a partition';
 
-create function pawl._id_time(p_id uuid)
+create or replace function pawl._id_time(p_id uuid)
 returns timestamptz
 language plpgsql
 immutable
@@ -40,7 +40,7 @@ end
 $$;
 comment on function pawl._id_time(uuid) is 'the time in an id';
 
-create function pawl._id_slot(p_id uuid)
+create or replace function pawl._id_slot(p_id uuid)
 returns int
 language plpgsql
 immutable
@@ -70,7 +70,7 @@ Locks: none.
 Errors: none.
 Bound: constant.';
 
-create function pawl._key_slot(p_tenant text, p_workflow text, p_key text)
+create or replace function pawl._key_slot(p_tenant text, p_workflow text, p_key text)
 returns int
 language plpgsql
 immutable
@@ -86,7 +86,7 @@ $$;
 comment on function pawl._key_slot(text, text, text) is 'first 10 bits of SHA-256 of tenant, workflow and key';
 
 -- p_slot null: random. The random half is taken from gen_random_uuid, whose variant bits are the right ones.
-create function pawl._id_make(p_at timestamptz, p_slot int default null)
+create or replace function pawl._id_make(p_at timestamptz, p_slot int default null)
 returns uuid
 language plpgsql
 volatile
@@ -105,7 +105,7 @@ $$;
 comment on function pawl._id_make(timestamptz, int) is 'a new id of that time, in that slot';
 
 -- The 12 bits after the version tell the part of the millisecond, so that events keep their order.
-create function pawl._event_id(p_at timestamptz)
+create or replace function pawl._event_id(p_at timestamptz)
 returns uuid
 language plpgsql
 volatile
@@ -139,7 +139,7 @@ Locks: none.
 Errors: none.
 Bound: constant.';
 
-create function pawl._id_check(p_id uuid, p_now timestamptz)
+create or replace function pawl._id_check(p_id uuid, p_now timestamptz)
 returns void
 language plpgsql
 stable

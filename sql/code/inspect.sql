@@ -2,7 +2,7 @@
 -- Reading: the state of a run, a run with its steps, lists, history, waits, queues, workers, metrics.
 
 -- The one place where the shown state is computed: from the claimable row, the holder's lease and the time.
-create function pawl._state(
+create or replace function pawl._state(
     p_place int, p_due_at timestamptz, p_lease_until timestamptz, p_now timestamptz)
 returns text
 language plpgsql
@@ -19,7 +19,7 @@ $$;
 comment on function pawl._state(int, timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
 
 -- The task that says most about a run of a flow: held, ready, or the first that is due.
-create function pawl._front_task(p_run uuid)
+create or replace function pawl._front_task(p_run uuid)
 returns setof pawl.task
 language plpgsql
 stable
@@ -38,7 +38,7 @@ $$;
 comment on function pawl._front_task(uuid) is 'the task that stands for a run of a flow';
 
 -- Everything about a run that a reader may want in a list, from the hot set or from history.
-create function pawl._overview(p_ids uuid[], p_now timestamptz)
+create or replace function pawl._overview(p_ids uuid[], p_now timestamptz)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
@@ -130,7 +130,7 @@ Errors: PW001 no such run.
 Bound: the steps of the run.';
 
 -- A step of a flow is shown by its name, an element of a map step as NAME[index], a step inside of either behind a slash.
-create function pawl._task_label(p_step text, p_task int, p_name text)
+create or replace function pawl._task_label(p_step text, p_task int, p_name text)
 returns text
 language plpgsql
 immutable
@@ -144,7 +144,7 @@ $$;
 comment on function pawl._task_label(text, int, text) is 'the name by which a record of a task of a flow is shown';
 
 -- The same for one of them, of which only the run is known.
-create function pawl._shown_name(p_run uuid, p_task int, p_name text)
+create or replace function pawl._shown_name(p_run uuid, p_task int, p_name text)
 returns text
 language plpgsql
 stable
@@ -164,7 +164,7 @@ end
 $$;
 comment on function pawl._shown_name(uuid, int, text) is 'the name by which a step of a flow is shown';
 
-create function pawl._step_list(p_run uuid, p_now timestamptz)
+create or replace function pawl._step_list(p_run uuid, p_now timestamptz)
 returns json
 language plpgsql
 stable
@@ -324,7 +324,7 @@ Errors: none.
 Bound: 10,000 ids looked at, 1,000 rows.';
 
 -- Ids below the cursor, newest first, of living and ended runs, or of living ones only.
-create function pawl._ids_before(p_cursor uuid, p_since uuid, p_most int, p_live boolean)
+create or replace function pawl._ids_before(p_cursor uuid, p_since uuid, p_most int, p_live boolean)
 returns uuid[]
 language plpgsql
 stable

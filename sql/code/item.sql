@@ -4,7 +4,7 @@
 -- The items that p_done does not name, in order. Once an item of a claim was not taken, the later ones are not looked
 -- at: a run must not end without a step that was to be recorded before. They are busy, so that they are sent again, or
 -- lease_lost as the first one is. With p_carefully each item is protected from the others, which costs a subtransaction.
-create function pawl._commit_rest(
+create or replace function pawl._commit_rest(
     p_session bigint, p_now timestamptz, p_runs uuid[], p_tasks int[], p_fences int[], p_kinds text[], p_names text[],
     p_payloads text[], p_seqs int[], p_millis int[], p_options text[], p_done bigint[], p_carefully boolean)
 returns table (item int, answer text, reason text, value json)
@@ -55,7 +55,7 @@ end
 $$;
 comment on function pawl._commit_rest(bigint, timestamptz, uuid[], int[], int[], text[], text[], text[], int[], int[], text[], bigint[], boolean) is 'commits items one by one, in order';
 
-create function pawl._commit_item_carefully(
+create or replace function pawl._commit_item_carefully(
     p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text,
     p_seq int, p_millis int, p_option text, out answer text, out reason text, out value json)
 language plpgsql
@@ -75,7 +75,7 @@ end
 $$;
 comment on function pawl._commit_item_carefully(bigint, timestamptz, uuid, int, int, text, text, text, int, int, text) is 'commits one item; if its data is bad, only that item is refused';
 
-create function pawl._commit_item(
+create or replace function pawl._commit_item(
     p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text,
     p_seq int, p_millis int, p_option json, out answer text, out reason text, out value json)
 language plpgsql
@@ -185,7 +185,7 @@ $$;
 comment on function pawl._commit_item(bigint, timestamptz, uuid, int, int, text, text, text, int, int, json) is 'commits one item and answers for it';
 
 -- What is wrong with the item itself.
-create function pawl._item_problem(
+create or replace function pawl._item_problem(
     p_task pawl.task, p_kind text, p_name text, p_payload text, p_option json, p_seq int)
 returns text
 language plpgsql
@@ -229,7 +229,7 @@ $$;
 comment on function pawl._item_problem(pawl.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
 
 -- A late result is worth an audit row, once for each claim, kind and name: whoever sends it again has not done it again.
-create function pawl._note_late(
+create or replace function pawl._note_late(
     p_run uuid, p_task int, p_kept boolean, p_now timestamptz, p_session bigint, p_fence int, p_kind text, p_name text)
 returns void
 language plpgsql
@@ -261,7 +261,7 @@ $$;
 comment on function pawl._note_late(uuid, int, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
 
 -- What an item of this name came to, for a claim that is over and asks again.
-create function pawl._recorded(p_run uuid, p_task int, p_name text)
+create or replace function pawl._recorded(p_run uuid, p_task int, p_name text)
 returns json
 language plpgsql
 stable
@@ -278,7 +278,7 @@ $$;
 comment on function pawl._recorded(uuid, int, text) is 'the record or the open wait of a step, as commit answers with it';
 
 -- The row could not be locked: another transaction has it, or the run has ended.
-create function pawl._missing(
+create or replace function pawl._missing(
     p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text,
     out answer text, out reason text, out value json)
 language plpgsql
@@ -350,7 +350,7 @@ $$;
 comment on function pawl._missing(bigint, timestamptz, uuid, int, int, text, text) is 'answers for an item whose task could not be locked';
 
 -- Steps: a result, a start with an undo, a final failure, a try that failed, one recorded by the caller.
-create function pawl._commit_step(
+create or replace function pawl._commit_step(
     p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_millis int, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
@@ -418,7 +418,7 @@ $$;
 comment on function pawl._commit_step(pawl.task, timestamptz, text, text, text, int, int, json) is 'commits an item about a step';
 
 -- Writes the end of a step: a new row, or the row that its start wrote.
-create function pawl._put_step(
+create or replace function pawl._put_step(
     p_task pawl.task, p_old pawl.step, p_name text, p_state int, p_output json, p_error json, p_seq int, p_now timestamptz,
     p_millis int, p_attempt int default null)
 returns void
@@ -450,7 +450,7 @@ $$;
 comment on function pawl._put_step(pawl.task, pawl.step, text, int, json, json, int, timestamptz, int, int) is 'writes what a step came to';
 
 -- Code that asks for one kind of step where another is recorded has changed under the run.
-create function pawl._pause_for_drift(p_task pawl.task, p_now timestamptz, p_name text, p_recorded text, p_asked text)
+create or replace function pawl._pause_for_drift(p_task pawl.task, p_now timestamptz, p_name text, p_recorded text, p_asked text)
 returns void
 language plpgsql
 volatile

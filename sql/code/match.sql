@@ -2,7 +2,7 @@
 -- Match by field: equality of at most four JSON pointers with scalars, found by a digest.
 
 -- The paths of a match as one text, sorted: what waits of a topic have in common.
-create function pawl._path_set(p_match json)
+create or replace function pawl._path_set(p_match json)
 returns text
 language plpgsql
 immutable
@@ -14,7 +14,7 @@ end
 $$;
 comment on function pawl._path_set(json) is 'the paths of a match, sorted, one to a line';
 
-create function pawl._match_problem(p_match json)
+create or replace function pawl._match_problem(p_match json)
 returns text
 language plpgsql
 immutable
@@ -42,7 +42,7 @@ $$;
 comment on function pawl._match_problem(json) is 'what is wrong with a match, or null';
 
 -- Digest of the values that a payload has at these paths; null if one is missing or not a scalar.
-create function pawl._digest(p_path_set text, p_payload jsonb)
+create or replace function pawl._digest(p_path_set text, p_payload jsonb)
 returns bytea
 language plpgsql
 immutable
@@ -78,7 +78,7 @@ $$;
 comment on function pawl._digest(text, jsonb) is 'digest of the values of a payload at some paths';
 
 -- The same digest from the side of the wait.
-create function pawl._match_digest(p_match json)
+create or replace function pawl._match_digest(p_match json)
 returns bytea
 language plpgsql
 immutable

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What an operator does to runs: cancel, kill, pause, resume, retry. Each on a list of up to 1,000 ids.
 
-create function pawl._check_ids(p_verb text, p_runs uuid[])
+create or replace function pawl._check_ids(p_verb text, p_runs uuid[])
 returns void
 language plpgsql
 stable
@@ -18,7 +18,7 @@ $$;
 comment on function pawl._check_ids(text, uuid[]) is 'refuses lists that are too long';
 
 -- Locks a run that has not ended, waiting until p_until at the most. A row of nulls: it was not obtained.
-create function pawl._grab(p_run uuid, p_until timestamptz)
+create or replace function pawl._grab(p_run uuid, p_until timestamptz)
 returns pawl.task
 language plpgsql
 volatile
@@ -54,7 +54,7 @@ $$;
 comment on function pawl._grab(uuid, timestamptz) is 'locks a run for an operator, waiting two seconds at most';
 
 -- Why a run could not be grabbed: busy, not_found, or the state it has ended in.
-create function pawl._not_grabbed(p_run uuid)
+create or replace function pawl._not_grabbed(p_run uuid)
 returns text
 language plpgsql
 stable
@@ -76,7 +76,7 @@ $$;
 comment on function pawl._not_grabbed(uuid) is 'the answer for a run that could not be locked';
 
 -- A held run is told and given a grace; any other ends at once, or starts its rollback.
-create function pawl._cancel_task(p_task pawl.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
+create or replace function pawl._cancel_task(p_task pawl.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
 returns text
 language plpgsql
 volatile
@@ -314,7 +314,7 @@ Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
 
 -- When a run that nobody holds is next due by its own facts; null: now.
-create function pawl._due_of(p_task pawl.task)
+create or replace function pawl._due_of(p_task pawl.task)
 returns timestamptz
 language plpgsql
 stable
@@ -365,7 +365,7 @@ Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
 
 -- Makes an ended run a living one again. With p_rollback the new round only rolls back.
-create function pawl._open_round(p_run uuid, p_now timestamptz, p_by text, p_rollback boolean)
+create or replace function pawl._open_round(p_run uuid, p_now timestamptz, p_by text, p_rollback boolean)
 returns text
 language plpgsql
 volatile
@@ -392,6 +392,10 @@ begin
     v_run := pawl._last_run(p_run);
     if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
         return 'not_found';
+    end if;
+    -- Looked at behind the lock: when the caller came, the run may not have ended yet, and then end without a rollback.
+    if p_rollback and v_run.error ->> 'code' is distinct from 'rollback_failed' then
+        return 'refused';
     end if;
     -- guard:retry_status
     if v_run.status = 1 or (not p_rollback and exists (
@@ -462,12 +466,7 @@ declare
 begin
     perform pawl._check_ids('rollback_retry', runs);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
-        answer := case when pawl._not_grabbed(run_id) = 'not_found' then 'not_found'
-                       when not exists (
-                           select from pawl.task t where t.run_id = rollback_retry.run_id)
-                        and (pawl._last_run(run_id)).error ->> 'code' is distinct from 'rollback_failed'
-                       then 'refused'
-                       else pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), true) end;
+        answer := pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), true);
         v_answers[v_n] := answer;
     end loop;
     return query select u.r, u.a from unnest(runs, v_answers) u (r, a);

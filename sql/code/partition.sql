@@ -2,7 +2,7 @@
 -- Partitions of history, one for each table and day (UTC) in the id. Created and attached, never made
 -- with "partition of", which would lock the parent against everybody.
 
-create function pawl._partition_name(p_table text, p_day date)
+create or replace function pawl._partition_name(p_table text, p_day date)
 returns text
 language plpgsql
 immutable
@@ -14,7 +14,7 @@ end
 $$;
 comment on function pawl._partition_name(text, date) is 'name of the partition of a day';
 
-create function pawl._make_partition(p_table text, p_day date)
+create or replace function pawl._make_partition(p_table text, p_day date)
 returns void
 language plpgsql
 volatile
@@ -36,7 +36,7 @@ $$;
 comment on function pawl._make_partition(text, date) is 'makes and attaches the partition of a day, if it is missing';
 
 -- From the day before (ids may be an hour off) to seven days ahead.
-create function pawl._make_partitions(p_now timestamptz)
+create or replace function pawl._make_partitions(p_now timestamptz)
 returns void
 language plpgsql
 volatile

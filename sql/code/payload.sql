@@ -3,7 +3,7 @@
 
 -- Hot statements test the same thing in line before they call this: bytes within the limit and at most
 -- 64 brackets that open. Only what fails that test is looked at closely here.
-create function pawl._payload_problem(p_payload text, p_max int)
+create or replace function pawl._payload_problem(p_payload text, p_max int)
 returns text
 language plpgsql
 immutable
@@ -47,7 +47,7 @@ end
 $$;
 comment on function pawl._payload_problem(text, int) is 'what is wrong with a payload, or null';
 
-create function pawl._check_payload(p_payload text)
+create or replace function pawl._check_payload(p_payload text)
 returns void
 language plpgsql
 stable

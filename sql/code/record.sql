@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reading and writing the records of one run: its steps, wherever they live, its input, its trail.
 
-create function pawl._state_name(p_state int)
+create or replace function pawl._state_name(p_state int)
 returns text
 language plpgsql
 immutable
@@ -13,7 +13,7 @@ end
 $$;
 comment on function pawl._state_name(int) is 'the word for the state of a step';
 
-create function pawl._kind_name(p_kind int)
+create or replace function pawl._kind_name(p_kind int)
 returns text
 language plpgsql
 immutable
@@ -26,7 +26,7 @@ $$;
 comment on function pawl._kind_name(int) is 'the word for the kind of a step';
 
 -- Planned anew at each call, so that only the partitions of these runs are opened and locked.
-create function pawl._steps(p_ids uuid[])
+create or replace function pawl._steps(p_ids uuid[])
 returns setof pawl.step
 language plpgsql
 stable
@@ -46,7 +46,7 @@ $$;
 comment on function pawl._steps(uuid[]) is 'the recorded steps of runs, wherever they live';
 
 -- The same of some of their tasks only; null: of all.
-create function pawl._steps_of(p_ids uuid[], p_tasks int[])
+create or replace function pawl._steps_of(p_ids uuid[], p_tasks int[])
 returns setof pawl.step
 language plpgsql
 stable
@@ -69,7 +69,7 @@ end
 $$;
 comment on function pawl._steps_of(uuid[], int[]) is 'the recorded steps of some tasks of runs, wherever they live';
 
-create function pawl._step(p_id uuid, p_task int, p_name text)
+create or replace function pawl._step(p_id uuid, p_task int, p_name text)
 returns setof pawl.step
 language plpgsql
 stable
@@ -88,7 +88,7 @@ end
 $$;
 comment on function pawl._step(uuid, int, text) is 'the records of one step, one for each round it ended in';
 
-create function pawl._runs(p_ids uuid[])
+create or replace function pawl._runs(p_ids uuid[])
 returns setof pawl.run
 language plpgsql
 stable
@@ -107,7 +107,7 @@ end
 $$;
 comment on function pawl._runs(uuid[]) is 'ended rounds of runs, wherever they live';
 
-create function pawl._last_run(p_id uuid)
+create or replace function pawl._last_run(p_id uuid)
 returns pawl.run
 language plpgsql
 stable
@@ -122,7 +122,7 @@ end
 $$;
 comment on function pawl._last_run(uuid) is 'the last ended round of a run';
 
-create function pawl._input_of(p_id uuid)
+create or replace function pawl._input_of(p_id uuid)
 returns json
 language plpgsql
 stable
@@ -141,7 +141,7 @@ $$;
 comment on function pawl._input_of(uuid) is 'a large input, from where it was written once';
 
 -- How much one run may have recorded and be claimed; more could not be handed out in one value.
-create function pawl._record_max()
+create or replace function pawl._record_max()
 returns bigint
 language plpgsql
 immutable
@@ -157,7 +157,7 @@ comment on function pawl._record_max() is 'bytes that one run may have recorded'
 -- started with an undo, open waits, failed tries, and while rolling back the undos still to do.
 -- In all p_most bytes, but at least one record: tasks behind that are left_out, and so, as too_large, is any
 -- whose record is more than _record_max().
-create function pawl._records(
+create or replace function pawl._records(
     p_ids uuid[], p_tasks int[], p_most bigint, out records json[], out left_out uuid[], out too_large uuid[])
 language plpgsql
 stable
@@ -250,7 +250,7 @@ end
 $$;
 comment on function pawl._records(uuid[], int[], bigint) is 'what each of these tasks has recorded, as JSON for its worker';
 
-create function pawl._write_step(p_step pawl.step, p_kept boolean)
+create or replace function pawl._write_step(p_step pawl.step, p_kept boolean)
 returns void
 language plpgsql
 volatile
@@ -267,7 +267,7 @@ $$;
 comment on function pawl._write_step(pawl.step, boolean) is 'writes a record where those of its run live';
 
 -- Writes one record. False if this step has a record already that counts in this round.
-create function pawl._record(
+create or replace function pawl._record(
     p_task pawl.task, p_name text, p_kind int, p_state int, p_seq int, p_output json, p_error json, p_now timestamptz,
     p_millis bigint default 0, p_attempt int default 1, p_undo json default null, p_source uuid default null)
 returns boolean
@@ -291,7 +291,7 @@ $$;
 comment on function pawl._record(pawl.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records what a step came to, unless it is recorded';
 
 -- For callers that do not count: the worker library numbers its steps itself.
-create function pawl._next_seq(p_task pawl.task)
+create or replace function pawl._next_seq(p_task pawl.task)
 returns int
 language plpgsql
 stable
@@ -312,7 +312,7 @@ end
 $$;
 comment on function pawl._next_seq(pawl.task) is 'the next number in the order of first starts';
 
-create function pawl._audit(
+create or replace function pawl._audit(
     p_id uuid, p_task int, p_kept boolean, p_now timestamptz, p_what text, p_detail json default null, p_who text default null)
 returns void
 language plpgsql

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- First file of the code: drops every private function, so that the files after it may create them with
--- any signature. Public functions are replaced in place and keep their grants.
+-- First file of the code. Functions are replaced in place, so that calls go on meanwhile and public ones keep their grants. Every
+-- private one is marked as a leftover by its comment, until the files after this one have made it again; leftovers.sql drops what
+-- still is.
 
 do $pawl_reset$
 declare
@@ -21,7 +22,7 @@ begin
         where p.pronamespace = 'pawl'::pg_catalog.regnamespace and p.proname like '\_%'
     loop
         -- Dynamic because the list comes from the catalog.
-        execute pg_catalog.format('drop function %s', v_function);
+        execute pg_catalog.format('comment on function %s is %L', v_function, 'leftover');
     end loop;
 end
 $pawl_reset$;

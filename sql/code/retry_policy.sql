@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- When a failed try is repeated.
 
-create function pawl._backoff(
+create or replace function pawl._backoff(
     p_failures int, p_base interval, p_factor double precision, p_cap interval, p_jitter double precision)
 returns interval
 language plpgsql
@@ -21,7 +21,7 @@ end
 $$;
 comment on function pawl._backoff(int, interval, double precision, interval, double precision) is 'min(cap, base * factor ^ (failures - 1)) * (1 +- jitter)';
 
-create function pawl._millis(p_value text, p_default interval)
+create or replace function pawl._millis(p_value text, p_default interval)
 returns interval
 language plpgsql
 immutable
@@ -38,7 +38,7 @@ $$;
 comment on function pawl._millis(text, interval) is 'milliseconds from an option as an interval';
 
 -- A step of a flow may have a policy of its own.
-create function pawl._step_policy(p_workflow pawl.workflow, p_step int)
+create or replace function pawl._step_policy(p_workflow pawl.workflow, p_step int)
 returns pawl.workflow
 language plpgsql
 stable
@@ -56,7 +56,7 @@ comment on function pawl._step_policy(pawl.workflow, int) is 'the retry policy o
 
 -- Counts a failure of a step (or of the handler itself, p_name empty) and decides. n: failures so far.
 -- final: no more tries. due: when the next try may start.
-create function pawl._count_failure(
+create or replace function pawl._count_failure(
     p_task pawl.task, p_name text, p_error json, p_option json, p_now timestamptz, out n int, out final boolean,
     out due timestamptz)
 language plpgsql
@@ -112,7 +112,7 @@ $$;
 comment on function pawl._count_failure(pawl.task, text, json, json, timestamptz) is 'counts a failed try and decides whether and when there is another';
 
 -- A record was made: crashes are forgotten, and so are the failed tries of that step.
-create function pawl._note_progress(p_task pawl.task, p_name text)
+create or replace function pawl._note_progress(p_task pawl.task, p_name text)
 returns void
 language plpgsql
 volatile

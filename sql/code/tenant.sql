@@ -3,7 +3,7 @@
 
 -- The tenant that the caller is bound to, or null. Membership is read from the catalog and not asked of
 -- pg_has_role, which says yes to everything for a superuser.
-create function pawl._bound_tenant()
+create or replace function pawl._bound_tenant()
 returns text
 language plpgsql
 stable
@@ -33,7 +33,7 @@ end
 $$;
 comment on function pawl._bound_tenant() is 'the tenant that the caller is bound to, or null';
 
-create function pawl._tenant(p_tenant text)
+create or replace function pawl._tenant(p_tenant text)
 returns text
 language plpgsql
 stable
@@ -58,7 +58,7 @@ $$;
 comment on function pawl._tenant(text) is 'the tenant a call works in: the one it names, or the one its role is bound to';
 
 -- For verbs that touch everybody.
-create function pawl._only_unbound(p_verb text)
+create or replace function pawl._only_unbound(p_verb text)
 returns void
 language plpgsql
 stable

@@ -2,7 +2,7 @@
 -- Housekeeping: a bounded piece of it inside heartbeat and claim, by whoever comes when it is due. No
 -- leader, nobody has to call it, and everything skips what another transaction holds.
 
-create function pawl._tick(p_now timestamptz)
+create or replace function pawl._tick(p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -36,7 +36,7 @@ comment on function pawl._tick(timestamptz) is 'a round of housekeeping, if it i
 
 -- Waiting tasks whose time has come. due_at becomes the time they got ready, so that a claim that looks
 -- from a mark onwards finds them.
-create function pawl._promote(p_now timestamptz, p_most int)
+create or replace function pawl._promote(p_now timestamptz, p_most int)
 returns int
 language plpgsql
 volatile
@@ -76,8 +76,8 @@ $$;
 comment on function pawl._promote(timestamptz, int) is 'makes waiting tasks ready whose time has come';
 
 -- Takes back one held task, locked by the caller. Given back in good order it counts nowhere; lost with its
--- worker, a task that had started counts a crash, and at the limit the run ends.
-create function pawl._take_back(p_task pawl.task, p_now timestamptz, p_crashed boolean)
+-- worker, a task that had started counts a crash, and at the limit the run ends. p_ends: as _ends_taken_back() has said.
+create or replace function pawl._take_back(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
 returns void
 language plpgsql
 volatile
@@ -89,8 +89,11 @@ begin
     -- If the run ends here it does so under a fence that its holder never had, so the holder cannot take it for
     -- its own doing.
     p_task.fence := p_task.fence + 1;
-    if p_task.task_no > 0 then
-        perform pawl._take_back_task(p_task, p_now, p_crashed, v_crashes);
+    if p_ends then
+        perform pawl._end_taken_back(p_task, p_now, v_crashes);
+        return;
+    elsif p_task.task_no > 0 then
+        perform pawl._make_free(p_task, p_now, p_crashed, v_crashes);
         return;
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
@@ -112,9 +115,9 @@ begin
     perform pawl._make_free(p_task, p_now, p_crashed, v_crashes);
 end
 $$;
-comment on function pawl._take_back(pawl.task, timestamptz, boolean) is 'takes back one held task and raises its fence';
+comment on function pawl._take_back(pawl.task, timestamptz, boolean, boolean) is 'takes back one held task and raises its fence';
 
-create function pawl._make_free(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_crashes int)
+create or replace function pawl._make_free(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_crashes int)
 returns void
 language plpgsql
 volatile
@@ -135,9 +138,29 @@ end
 $$;
 comment on function pawl._make_free(pawl.task, timestamptz, boolean, int) is 'makes a held task ready again under a raised fence';
 
--- The same of a task of a flow. If it is the end of the task, the whole run is needed; if somebody has that, the task
--- is left to the next sweep.
-create function pawl._take_back_task(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_crashes int)
+-- Whether a held task, locked by the caller, ends with being taken back: a flow's task does if its run is to end, or if its workers
+-- keep dying. The whole run is needed then, and is locked; null: somebody has that, so the task is left to the next sweep, and its
+-- holder may go on.
+create or replace function pawl._ends_taken_back(p_task pawl.task, p_crashed boolean)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_task.task_no = 0
+       or not (p_crashed and p_task.started and p_task.crashes + 1 >= (select s.crash_max from pawl.setting s where s.only_row))
+          and p_task.ending is null
+          and not exists (select from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.ending is not null) then
+        return false;
+    end if;
+    return case when pawl._lock_flow(p_task.run_id) then true end;
+end
+$$;
+comment on function pawl._ends_taken_back(pawl.task, boolean) is 'whether a task of a flow ends when it is taken back';
+
+-- The end of a task of a flow that is taken back. The run is locked, too.
+create or replace function pawl._end_taken_back(p_task pawl.task, p_now timestamptz, p_crashes int)
 returns void
 language plpgsql
 volatile
@@ -145,17 +168,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_run pawl.task;
-    v_crashed_out boolean := p_crashes > p_task.crashes
-        and p_crashes >= (select s.crash_max from pawl.setting s where s.only_row);
 begin
-    if not v_crashed_out and p_task.ending is null and not exists (
-        select from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.ending is not null) then
-        perform pawl._make_free(p_task, p_now, p_crashed, p_crashes);
-        return;
-    end if;
-    if not pawl._lock_flow(p_task.run_id) then
-        return;
-    end if;
     select t.* into v_run from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0;
     if v_run.ending is not null then
         perform pawl._drop_tasks(v_run, true, p_now, p_task.task_no);
@@ -166,10 +179,10 @@ begin
     end if;
 end
 $$;
-comment on function pawl._take_back_task(pawl.task, timestamptz, boolean, int) is 'takes back a held task of a flow';
+comment on function pawl._end_taken_back(pawl.task, timestamptz, int) is 'ends a task of a flow that is taken back';
 
 -- Takes back what a session holds, at most p_most tasks.
-create function pawl._release_held(p_session bigint, p_now timestamptz, p_most int, p_crashed boolean)
+create or replace function pawl._release_held(p_session bigint, p_now timestamptz, p_most int, p_crashed boolean)
 returns int
 language plpgsql
 volatile
@@ -180,6 +193,7 @@ set jit to off
 as $$
 declare
     v_task pawl.task;
+    v_ends boolean;
     v_count int := 0;
     v_queues int[] := array[]::int[];
 begin
@@ -195,11 +209,13 @@ begin
         if not (v_task.queue_id = any (v_queues)) then
             v_queues := v_queues || v_task.queue_id;
         end if;
+        v_ends := pawl._ends_taken_back(v_task, p_crashed);
+        continue when v_ends is null;
         if p_crashed and v_task.started then
             perform pawl._audit(v_task.run_id, v_task.task_no, v_task.kept, p_now, 'lease_lost',
                 json_build_object('session', p_session, 'fence', v_task.fence, 'crashes', v_task.crashes + 1));
         end if;
-        perform pawl._take_back(v_task, p_now, p_crashed);
+        perform pawl._take_back(v_task, p_now, p_crashed, v_ends);
     end loop;
     perform pawl._wake(q, p_now) from unnest(v_queues) q;
     return v_count;
@@ -207,7 +223,7 @@ end
 $$;
 comment on function pawl._release_held(bigint, timestamptz, int, boolean) is 'takes back the tasks of a session and raises their fences';
 
-create function pawl._crash_out(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._crash_out(p_task pawl.task, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -230,7 +246,7 @@ comment on function pawl._crash_out(pawl.task, timestamptz) is 'ends a run whose
 
 -- Sessions whose lease is over. After a start of the server nobody is swept for one full lease, so an
 -- outage of the database costs no attempts.
-create function pawl._sweep(p_now timestamptz)
+create or replace function pawl._sweep(p_now timestamptz)
 returns int
 language plpgsql
 volatile
@@ -254,7 +270,9 @@ begin
         where w.ended_at is null
           and (w.session_id >> 32 <> v_epoch
                -- guard:sweep_lease
-               or w.lease_until < p_now and p_now > pg_postmaster_start_time() + w.lease)
+               or w.lease_until < p_now
+                  -- A clock that was set back to before the start of the server does not say how long ago that is.
+                  and (p_now > pg_postmaster_start_time() + w.lease or p_now < pg_postmaster_start_time()))
         -- Not always the same ones: a session with a task that somebody holds must not stand before the others.
         order by random()
         limit 10
@@ -277,7 +295,7 @@ comment on function pawl._sweep(timestamptz) is 'takes back what dead sessions h
 
 -- Time limits that are over: a run timeout, the grace of a cancelled run, a cancel passed on to a child;
 -- and steps that have run past their own limit although their worker lives.
-create function pawl._enforce_limits(p_now timestamptz, p_most int)
+create or replace function pawl._enforce_limits(p_now timestamptz, p_most int)
 returns int
 language plpgsql
 volatile
@@ -350,7 +368,7 @@ $$;
 comment on function pawl._enforce_limits(timestamptz, int) is 'ends runs whose time is over';
 
 -- The worker stops a step at its limit; if it did not within five seconds more, the engine takes the task.
-create function pawl._enforce_step_limits(p_now timestamptz)
+create or replace function pawl._enforce_step_limits(p_now timestamptz)
 returns int
 language plpgsql
 volatile
@@ -359,6 +377,7 @@ as $$
 declare
     v_hung record;
     v_task pawl.task;
+    v_ends boolean;
     v_count int := 0;
 begin
     for v_hung in
@@ -378,11 +397,13 @@ begin
           and t.claimed_at <= v_hung.told_at
         for update skip locked;
         continue when not found;
+        v_task.started := true;
+        v_ends := pawl._ends_taken_back(v_task, true);
+        continue when v_ends is null;
         v_count := v_count + 1;
         perform pawl._audit(v_hung.run_id, v_hung.task_no, v_task.kept, p_now, 'step_timeout',
             json_build_object('step', v_hung.step, 'worker', v_hung.worker));
-        v_task.started := true;
-        perform pawl._take_back(v_task, p_now, true);
+        perform pawl._take_back(v_task, p_now, true, v_ends);
     end loop;
     return v_count;
 end

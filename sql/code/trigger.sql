@@ -4,7 +4,7 @@
 -- Inserts the one row that a run is; for a flow (p_flow, its workflow) its first tasks, too. Everything is decided by
 -- the caller. False: p_given, an id that the client made, is there already. Only such an id can be, and only for it the
 -- dearer insert is paid.
-create function pawl._insert_run(
+create or replace function pawl._insert_run(
     p_now timestamptz, p_queue int, p_timeout interval, p_flow int, p_id uuid, p_given boolean, p_input json, p_tenant text,
     p_priority int, p_delay interval, p_metadata json, p_key text, p_limit_key text, p_parent uuid, p_parent_step text,
     p_parent_task int, p_attached boolean)
@@ -61,7 +61,7 @@ end
 $$;
 comment on function pawl._insert_run(timestamptz, int, interval, int, uuid, boolean, json, text, int, interval, json, text, text, uuid, text, int, boolean) is 'inserts the hot row of a new run; false if there is one already';
 
-create function pawl._need_partitions(p_now timestamptz)
+create or replace function pawl._need_partitions(p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -77,7 +77,7 @@ comment on function pawl._need_partitions(timestamptz) is 'makes partitions if h
 
 -- Whether a run of this id has ended already. A caller above read committed cannot see a run that ended
 -- after its snapshot, but a unique index can: it tries to insert the row and takes it back.
-create function pawl._id_is_used(p_id uuid)
+create or replace function pawl._id_is_used(p_id uuid)
 returns boolean
 language plpgsql
 volatile
@@ -109,7 +109,7 @@ $$;
 comment on function pawl._id_is_used(uuid) is 'whether a run of this id has ended already';
 
 -- Takes the key for p_id, or answers with the run that has it. Raises when the input differs.
-create function pawl._take_key(
+create or replace function pawl._take_key(
     p_now timestamptz, p_workflow_id int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_expires timestamptz,
     out run_id uuid, out taken boolean)
 language plpgsql
@@ -163,7 +163,7 @@ $$;
 comment on function pawl._take_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the new one';
 
 -- Whether a live worker handles the queue, and one notification if an idle one does.
-create function pawl._wake(p_queue int, p_now timestamptz)
+create or replace function pawl._wake(p_queue int, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
@@ -186,7 +186,7 @@ end
 $$;
 comment on function pawl._wake(int, timestamptz) is 'notifies one idle worker of a queue, if there is one';
 
-create function pawl._workflow(p_name text)
+create or replace function pawl._workflow(p_name text)
 returns pawl.workflow
 language plpgsql
 stable
@@ -205,7 +205,7 @@ end
 $$;
 comment on function pawl._workflow(text) is 'the row of a workflow, or an error';
 
-create function pawl._check_trigger(p_key text, p_priority int, p_delay interval, p_limit_key text)
+create or replace function pawl._check_trigger(p_key text, p_priority int, p_delay interval, p_limit_key text)
 returns void
 language plpgsql
 immutable
@@ -232,7 +232,7 @@ end
 $$;
 comment on function pawl._check_trigger(text, int, interval, text) is 'refuses options of a trigger that are out of range';
 
-create function pawl._check_own(p_ids uuid[], p_tenant text)
+create or replace function pawl._check_own(p_ids uuid[], p_tenant text)
 returns void
 language plpgsql
 stable
@@ -248,7 +248,7 @@ $$;
 comment on function pawl._check_own(uuid[], text) is 'refuses ids of runs of another tenant';
 
 -- Whether the run of this id was triggered with this key.
-create function pawl._has_key(p_id uuid, p_queue int, p_key text)
+create or replace function pawl._has_key(p_id uuid, p_queue int, p_key text)
 returns boolean
 language plpgsql
 stable
@@ -393,7 +393,7 @@ Errors: PW001 another tenant than the caller''s, PW002 unknown workflow, PW003 b
 Bound: constant.';
 
 -- The set-wise insert of runs whose ids the client made: as _insert_run, first the insert, then a look into history.
-create function pawl._insert_given(
+create or replace function pawl._insert_given(
     p_now timestamptz, p_queue int, p_flow int, p_priority int, p_tenant text, p_delay interval, p_metadata json, p_ids uuid[],
     p_inputs json[], p_limit_keys text[])
 returns table (item int, run_id uuid, created boolean)

@@ -2,7 +2,7 @@
 -- One item at a time, for psql and simple clients. Each is a commit of one or two items.
 
 -- A bare name gets its #1.
-create function pawl._full_name(p_name text)
+create or replace function pawl._full_name(p_name text)
 returns text
 language plpgsql
 immutable
@@ -14,7 +14,7 @@ end
 $$;
 comment on function pawl._full_name(text) is 'a step name with its number';
 
-create function pawl._one(
+create or replace function pawl._one(
     p_session bigint, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text, p_option json)
 returns table (answer text, reason text, value json)
 language plpgsql
@@ -31,7 +31,7 @@ $$;
 comment on function pawl._one(bigint, uuid, int, int, text, text, text, json) is 'commits one item';
 
 -- Waits, and lets go of the run unless there is nothing to wait for.
-create function pawl._one_wait(p_session bigint, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_option json)
+create or replace function pawl._one_wait(p_session bigint, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_option json)
 returns table (answer text, reason text, value json)
 language plpgsql
 volatile

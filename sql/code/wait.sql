@@ -3,7 +3,7 @@
 
 -- Emit and wait meet on one row, which both change before they look for each other. This is the waiter''s
 -- side: it never waits for a lock. False: another transaction is there now.
-create function pawl._meet(p_tenant text, p_topic text, p_key text, p_path_set text, p_now timestamptz)
+create or replace function pawl._meet(p_tenant text, p_topic text, p_key text, p_path_set text, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
@@ -43,7 +43,7 @@ $$;
 comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait comes to the meeting point of its topic and key';
 
 -- The earliest event since the run was triggered that matches and that this run has not taken.
-create function pawl._find_event(
+create or replace function pawl._find_event(
     p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz)
 returns pawl.event
 language plpgsql
@@ -71,14 +71,15 @@ begin
       and e.emitted_at >= v_from
       and e.event_id <> all (v_taken)
       and (v_paths = '' or pawl._digest(v_paths, e.payload::jsonb) = v_digest)
-    order by e.event_id
+    -- By the time, because ids that clients made follow their clocks.
+    order by e.emitted_at, e.event_id
     limit 1;
     return v_event;
 end
 $$;
 comment on function pawl._find_event(pawl.task, text, text, json, timestamptz) is 'an event that came before the wait for it';
 
-create function pawl._open_wait(
+create or replace function pawl._open_wait(
     p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_due timestamptz, p_topic text default null,
     p_key text default null, p_match json default null, p_form json default null, p_child uuid default null)
 returns void
@@ -97,7 +98,7 @@ end
 $$;
 comment on function pawl._open_wait(pawl.task, timestamptz, text, int, int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
 
-create function pawl._commit_wait(
+create or replace function pawl._commit_wait(
     p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
@@ -156,7 +157,7 @@ end
 $$;
 comment on function pawl._commit_wait(pawl.task, timestamptz, text, text, text, int, json) is 'commits an item that waits for something';
 
-create function pawl._wait_event(
+create or replace function pawl._wait_event(
     p_task pawl.task, p_now timestamptz, p_name text, p_seq int, p_option json, p_due timestamptz,
     out answer text, out reason text, out value json)
 language plpgsql
@@ -204,7 +205,7 @@ $$;
 comment on function pawl._wait_event(pawl.task, timestamptz, text, int, json, timestamptz) is 'takes an event, or waits for one';
 
 -- The task''s row is the meeting point of a run and those who send it signals.
-create function pawl._wait_signal(
+create or replace function pawl._wait_signal(
     p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_option json, p_due timestamptz)
 returns json
 language plpgsql
@@ -241,7 +242,7 @@ end
 $$;
 comment on function pawl._wait_signal(pawl.task, timestamptz, text, int, int, json, timestamptz) is 'takes a signal, or waits for one';
 
-create function pawl._start_child(
+create or replace function pawl._start_child(
     p_task pawl.task, p_now timestamptz, p_name text, p_seq int, p_payload text, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
@@ -267,6 +268,10 @@ begin
         return;
     end if;
     v_child := pawl._id_make(p_now, pawl._id_slot(p_task.run_id));
+    if not v_detached then
+        -- Before the child: a flow with nothing to do ends as it is started, and tells who waits for it.
+        perform pawl._open_wait(p_task, p_now, p_name, 5, p_seq, 'infinity', null, null, null, null, v_child);
+    end if;
     perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
         v_child, false, coalesce(p_payload, '{}')::json, p_task.tenant,
         coalesce((p_option ->> 'priority')::int, v_workflow.priority), pawl._millis(p_option ->> 'delay_ms', null), p_option -> 'metadata', null,
@@ -277,8 +282,12 @@ begin
         perform pawl._note_progress(p_task, p_name);
         value := json_build_object('state', 'SUCCESS', 'output', json_build_object('run_id', v_child));
     else
-        perform pawl._open_wait(p_task, p_now, p_name, 5, p_seq, 'infinity', null, null, null, null, v_child);
         value := json_build_object('state', 'PAUSED', 'child', v_child);
+        if v_workflow.flow then
+            value := coalesce((
+                select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
+                from pawl._step(p_task.run_id, p_task.task_no, p_name) s where s.source_id = v_child), value);
+        end if;
     end if;
     perform pawl._wake(v_workflow.queue_id, p_now);
 end
@@ -286,7 +295,7 @@ $$;
 comment on function pawl._start_child(pawl.task, timestamptz, text, int, text, json) is 'starts a child run, to be waited for or not';
 
 -- Waits whose time is over, of tasks that are being claimed: a sleep ends well, any other wait has timed out.
-create function pawl._settle_due(p_ids uuid[], p_tasks int[], p_now timestamptz)
+create or replace function pawl._settle_due(p_ids uuid[], p_tasks int[], p_now timestamptz)
 returns void
 language plpgsql
 volatile

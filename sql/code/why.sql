@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One sentence that says what a run waits for, and what to do about it.
 
-create function pawl._ago(p_time interval)
+create or replace function pawl._ago(p_time interval)
 returns text
 language plpgsql
 immutable
@@ -52,7 +52,7 @@ Locks: none.
 Errors: PW001 no such run.
 Bound: constant, and the waits of the run.';
 
-create function pawl._why_paused(p_paused json, p_now timestamptz)
+create or replace function pawl._why_paused(p_paused json, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -66,7 +66,7 @@ end
 $$;
 comment on function pawl._why_paused(json, timestamptz) is 'the sentence for what an operator has paused';
 
-create function pawl._why_task(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._why_task(p_task pawl.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -93,7 +93,7 @@ $$;
 comment on function pawl._why_task(pawl.task, timestamptz) is 'the sentence for one task that has not ended';
 
 -- Of a flow: how many of its tasks are open, and what the one that is furthest waits for.
-create function pawl._why_flow(p_run pawl.task, p_now timestamptz)
+create or replace function pawl._why_flow(p_run pawl.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -131,7 +131,7 @@ end
 $$;
 comment on function pawl._why_flow(pawl.task, timestamptz) is 'the sentence for a run of a flow';
 
-create function pawl._why_ended(p_run uuid, p_now timestamptz, p_bound text)
+create or replace function pawl._why_ended(p_run uuid, p_now timestamptz, p_bound text)
 returns text
 language plpgsql
 stable
@@ -162,7 +162,7 @@ end
 $$;
 comment on function pawl._why_ended(uuid, timestamptz, text) is 'the sentence for a run that has ended';
 
-create function pawl._why_held(p_task pawl.task, p_worker pawl.worker, p_now timestamptz)
+create or replace function pawl._why_held(p_task pawl.task, p_worker pawl.worker, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -194,7 +194,7 @@ end
 $$;
 comment on function pawl._why_held(pawl.task, pawl.worker, timestamptz) is 'the sentence for a run that a worker holds';
 
-create function pawl._why_waiting(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._why_waiting(p_task pawl.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -240,7 +240,7 @@ end
 $$;
 comment on function pawl._why_waiting(pawl.task, timestamptz) is 'the sentence for a run that waits';
 
-create function pawl._why_queued(p_task pawl.task, p_queue pawl.queue, p_now timestamptz)
+create or replace function pawl._why_queued(p_task pawl.task, p_queue pawl.queue, p_now timestamptz)
 returns text
 language plpgsql
 stable

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Worker sessions: register, heartbeat, idle, leave.
 
-create function pawl._queues_of(p_handles text[], p_runtimes text[])
+create or replace function pawl._queues_of(p_handles text[], p_runtimes text[])
 returns int[]
 language plpgsql
 stable
@@ -20,7 +20,7 @@ end
 $$;
 comment on function pawl._queues_of(text[], text[]) is 'the queues that names and prefix patterns stand for';
 
-create function pawl._epoch()
+create or replace function pawl._epoch()
 returns int
 language plpgsql
 stable
@@ -88,7 +88,7 @@ Bound: constant, and the number of queues.';
 
 -- The session's row, or an error if it is not one that may act. A lease that ran out is still the
 -- session''s as long as no sweep has ended it.
-create function pawl._session(p_session bigint)
+create or replace function pawl._session(p_session bigint)
 returns pawl.worker
 language plpgsql
 stable
@@ -119,7 +119,7 @@ $$;
 comment on function pawl._session(bigint) is 'the row of a session that may act';
 
 -- What a worker tells is read by everybody's housekeeping, so it must be of the right form.
-create function pawl._check_running(p_running json)
+create or replace function pawl._check_running(p_running json)
 returns void
 language plpgsql
 immutable

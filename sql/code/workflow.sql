@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Definitions: create, alter.
 
-create function pawl._check_policy(p_max_attempts int, p_base interval, p_factor double precision, p_cap interval,
+create or replace function pawl._check_policy(p_max_attempts int, p_base interval, p_factor double precision, p_cap interval,
                                    p_jitter double precision)
 returns void
 language plpgsql
@@ -20,7 +20,7 @@ end
 $$;
 comment on function pawl._check_policy(int, interval, double precision, interval, double precision) is 'refuses a retry policy that makes no sense';
 
-create function pawl._check_limits(p_priority int, p_run_timeout interval, p_step_timeout interval)
+create or replace function pawl._check_limits(p_priority int, p_run_timeout interval, p_step_timeout interval)
 returns void
 language plpgsql
 immutable

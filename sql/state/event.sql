@@ -11,7 +11,7 @@ create table pawl.event (
     constraint event_pkey primary key (event_id)
 ) partition by range (event_id);
 comment on table pawl.event is 'what was emitted, kept for a while so that a later wait finds it';
-create index event_topic_idx on pawl.event (tenant, topic, key, event_id);
+create index event_topic_idx on pawl.event (tenant, topic, key, emitted_at, event_id);
 
 -- The one row that emit and wait both change before they look for each other.
 create table pawl.topic (

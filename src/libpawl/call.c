@@ -11,6 +11,7 @@
 
 static const struct pw_verb verbs[] = {
     {"now", PW_STMT_CALL_NOW, true, {}},
+    {"epoch", PW_STMT_CALL_EPOCH, true, {}},
     {"errors", PW_STMT_CALL_ERRORS, true, {}},
     {"make_id", PW_STMT_CALL_MAKE_ID, true, {}},
     {"slot_of", PW_STMT_CALL_SLOT_OF, true, {"run"}},

@@ -33,6 +33,8 @@ struct pawl_client {
     struct pw_conn *conn;     /* NULL: to be opened by the next request */
     struct pw_rows kept;      /* what the last call lent out */
     int64_t connect_until_us; /* when the attempt to connect that is under way is given up */
+    int32_t epoch;            /* the highest that was seen */
+    bool epoch_known;         /* this server's is not lower */
     bool clock_known;
     int64_t clock_offset_us; /* to be added to pw_now_us() */
     int64_t clock_asked_us;
@@ -134,8 +136,9 @@ connect_once(pawl_client *client, int64_t deadline_us, struct pw_error *err)
         pw_log_error(&client->settings.logger, PAWL_LOG_INFO, "client_connect_failed", NULL, err);
         return err->code;
     }
-    /* It may be another server now, with another clock. */
+    /* It may be another server now, with another clock, or one that has lost commits. */
     client->clock_known = false;
+    client->epoch_known = false;
     pw_log(&client->settings.logger, PAWL_LOG_DEBUG, "client_connected", "the client is connected",
         "pooled", pw_conn_pooled(client->conn) ? "true" : "false", NULL);
     return PAWL_OK;
@@ -187,6 +190,8 @@ is_resent(const struct pw_error *err)
             strcmp(err->sqlstate, "0A000") == 0);
 }
 
+static int ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err);
+
 /* Sends once and waits. PAWL_OK: there is a reply, whatever it says. sent tells whether the server may have seen it. */
 static int
 ask_once(pawl_client *client, const struct pw_ask *ask, struct pw_reply *reply, bool *sent,
@@ -195,6 +200,8 @@ ask_once(pawl_client *client, const struct pw_ask *ask, struct pw_reply *reply, 
     int status = need_conn(client, ask->deadline_us, err);
 
     *sent = false;
+    if (status == PAWL_OK && !client->epoch_known && ask->statement != PW_STMT_CLOCK)
+        status = ask_clock(client, ask->deadline_us, err);
     if (status != PAWL_OK)
         return status;
     status = pw_conn_send(client->conn, pw_statement(ask->statement), ask->params, NULL, err);
@@ -286,6 +293,39 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
     }
 }
 
+/* What a server said of its clock, which was asked at before_us, and of its epoch. A reply is always done with. */
+static int
+learn(pawl_client *client, struct pw_reply *reply, int64_t before_us, struct pw_error *err)
+{
+    int64_t after_us = pw_now_us();
+    int64_t time_us = 0;
+    int32_t epoch = 0;
+    bool good =
+        pw_rows_int8(&reply->rows, 0, 0, &time_us) && pw_rows_int4(&reply->rows, 0, 1, &epoch);
+
+    pw_reply_done(reply);
+    if (!good) {
+        pw_error_set(err, PAWL_ESCHEMA, "pawl.now() gave no time, or pawl.epoch() no number");
+        return PAWL_ESCHEMA;
+    }
+    /* guard:client_epoch */
+    if (epoch < client->epoch) {
+        pw_error_set(err, PAWL_ECONN, "the server's epoch is lower than one that was seen");
+        pw_error_hint(err,
+            "It has lost commits. Call pawl.raise_epoch() there if it is to be the one in use.");
+        err->retryable = true;
+        pw_log_error(&client->settings.logger, PAWL_LOG_ERROR, "old_epoch", NULL, err);
+        drop_conn(client);
+        return err->code;
+    }
+    client->epoch = epoch;
+    client->epoch_known = true;
+    client->clock_known = true;
+    client->clock_asked_us = after_us;
+    client->clock_offset_us = time_us - (before_us + (after_us - before_us) / 2);
+    return PAWL_OK;
+}
+
 static int
 ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err)
 {
@@ -298,25 +338,11 @@ ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err)
     };
     struct pw_reply reply;
     int64_t before_us = pw_now_us();
-    int64_t after_us;
-    int64_t time_us;
     int status;
 
     pw_params_init(&none);
     status = pw_client_ask(client, &ask, &reply, err);
-    if (status != PAWL_OK)
-        return status;
-    after_us = pw_now_us();
-    if (pw_rows_int8(&reply.rows, 0, 0, &time_us)) {
-        client->clock_known = true;
-        client->clock_asked_us = after_us;
-        client->clock_offset_us = time_us - (before_us + (after_us - before_us) / 2);
-    } else {
-        pw_error_set(err, PAWL_ESCHEMA, "pawl.now() gave no time");
-        status = PAWL_ESCHEMA;
-    }
-    pw_reply_done(&reply);
-    return status;
+    return status == PAWL_OK ? learn(client, &reply, before_us, err) : status;
 }
 
 int

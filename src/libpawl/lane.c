@@ -99,6 +99,7 @@ pw_lane_broken(
     if (lane->is_up)
         lane->down_since_us = now_us;
     lane->is_up = false;
+    lane->session = 0;
     lane->open_tries++;
     lane->open_at_us = pw_add_us(
         now_us, pw_backoff_us(&worker->rand, lane->open_tries, open_base_us, open_cap_us));
@@ -301,6 +302,21 @@ confirmed(pawl_worker *worker, struct pw_lane *lane, const struct pw_reply *repl
     lane->batch.again_at_us = lane->batch.confirm ? pw_add_us(now_us, open_base_us) : 0;
 }
 
+/*
+ * Whether the session is not known where this connection leads, although it lives where it was registered, as far as we know. Of two
+ * servers that take writes, after a failover, each would end what the other has begun, and that without a pause. A connection that
+ * has done something for the session is at the right one, and is believed.
+ */
+static bool
+is_strange(const pawl_worker *worker, const struct pw_lane *lane, const struct pw_reply *reply)
+{
+    const struct pw_request *request = reply->tag;
+
+    /* guard:lane_elsewhere */
+    return pw_session_over(reply) && worker->session_state == PW_SESSION_LIVE &&
+        request->session == worker->session && lane->session != worker->session;
+}
+
 void
 pw_lane_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us)
 {
@@ -310,6 +326,16 @@ pw_lane_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply,
     if (reply->status == PAWL_ECONN) {
         pw_lane_broken(worker, lane, &reply->error, now_us);
         return;
+    }
+    if (is_strange(worker, lane, reply)) {
+        pw_lane_broken(worker, lane, &reply->error, now_us);
+        /* The heartbeat decides. If that says again and again that the session lives, it may be the one that is at the wrong server. */
+        pw_session_ask(worker, lane->strange++ > 0, now_us);
+        return;
+    }
+    if (reply->status == PAWL_OK) {
+        lane->session = request->session;
+        lane->strange = 0;
     }
     lane->open_tries = 0;
     request->sent = false;

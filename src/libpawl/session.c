@@ -358,18 +358,33 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
 }
 
 bool
+pw_session_over(const struct pw_reply *reply)
+{
+    return reply->status != PAWL_OK &&
+        (strcmp(reply->error.sqlstate, "PW005") == 0 ||
+            strcmp(reply->error.sqlstate, "PW012") == 0);
+}
+
+bool
 pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 {
     const struct pw_request *request = reply->tag;
-    const struct pw_error *error = &reply->error;
 
     /* guard:session_over */
-    if (reply->status == PAWL_OK ||
-        (strcmp(error->sqlstate, "PW005") != 0 && strcmp(error->sqlstate, "PW012") != 0))
+    if (!pw_session_over(reply))
         return false;
     if (worker->session_state == PW_SESSION_LIVE && request->session == worker->session)
-        pw_session_lost(worker, error->message, now_us);
+        pw_session_lost(worker, reply->error.message, now_us);
     return true;
+}
+
+void
+pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us)
+{
+    if (anew && worker->control != NULL)
+        give_up(
+            worker, "another connection leads to a server that does not know the session", now_us);
+    worker->heartbeat_at_us = now_us;
 }
 
 /* A server that has forgotten an epoch which we have seen has lost commits, and nobody has told it yet. */

@@ -81,7 +81,7 @@ static const struct pw_stmt statements[] = {
         "from pawl.cancel(array[$1], $2, $3)",
         {PW_TYPE_UUID, PW_TYPE_TEXT, PW_TYPE_BOOL}, false},
     [PW_STMT_CLOCK] = {PW_STMT_CLOCK, "pawl_clock",
-        "select (1000000 * extract(epoch from pawl.now()))::bigint", {0}, false},
+        "select (1000000 * extract(epoch from pawl.now()))::bigint, pawl.epoch()", {0}, false},
     [PW_STMT_TEST_ADVANCE] = {PW_STMT_TEST_ADVANCE, "pawl_test_advance",
         "select pawl.test_clock_advance($1::float8 * interval '1 ms') is not null", {PW_TYPE_INT8},
         false},
@@ -91,6 +91,8 @@ static const struct pw_stmt statements[] = {
      * null, so where the default is something else it stands here.
      */
     [PW_STMT_CALL_NOW] = {PW_STMT_CALL_NOW, "pawl_call_now", "select * from pawl.now()", {0}, true},
+    [PW_STMT_CALL_EPOCH] = {PW_STMT_CALL_EPOCH, "pawl_call_epoch", "select * from pawl.epoch()",
+        {0}, true},
     [PW_STMT_CALL_ERRORS] = {PW_STMT_CALL_ERRORS, "pawl_call_errors", "select * from pawl.errors()",
         {0}, true},
     [PW_STMT_CALL_MAKE_ID] = {PW_STMT_CALL_MAKE_ID, "pawl_call_make_id",

@@ -28,6 +28,7 @@ enum pw_stmt_number {
     /* pawl_client_call(): from here on, in the order of the table of verbs; each has its own number as well. */
     PW_STMT_CALLS,
     PW_STMT_CALL_NOW = PW_STMT_CALLS,
+    PW_STMT_CALL_EPOCH,
     PW_STMT_CALL_ERRORS,
     PW_STMT_CALL_MAKE_ID,
     PW_STMT_CALL_SLOT_OF,

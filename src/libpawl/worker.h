@@ -75,6 +75,8 @@ struct pw_lane {
     bool was_up;
     bool is_up; /* and was seen to be */
     int64_t down_since_us;
+    int64_t session;  /* for which this connection has done something; 0: for none yet */
+    unsigned strange; /* how often in a row it led to a server that does not know the session */
 
     struct pw_list waiting; /* items to be sent */
     size_t waiting_count;
@@ -246,6 +248,10 @@ void pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_u
 int64_t pw_session_next_us(const pawl_worker *worker);
 /* The session has ended: everything it held belongs to others. */
 void pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us);
+/* Asks now whether the session lives; with a new connection, if the one it has may lead to a server that others have left. */
+void pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us);
+/* Whether a reply says that a session has ended, or belongs to another epoch. */
+bool pw_session_over(const struct pw_reply *reply);
 /* Whether a reply says that the session of its request has ended; if it is the present one, it does so here. */
 bool pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us);
 

@@ -29,7 +29,9 @@
 enum {
     saga_steps = 4,
     /* Between two attempts to start while there is no server. */
-    start_again_ms = 100
+    start_again_ms = 100,
+    /* Longer than until the engine takes a hanging step away. */
+    hang_ms = 9000
 };
 
 void
@@ -64,16 +66,20 @@ worker_dice(unsigned long number, unsigned sides)
     return (unsigned)((z ^ (z >> 31)) % sides);
 }
 
+static void
+rest(unsigned us)
+{
+    struct timespec t = {.tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000};
+
+    (void)nanosleep(&t, NULL); /* Woken early is as good. */
+}
+
 /* The work of a step: it takes its time, and others do theirs meanwhile. */
 static void
 work(const struct world *world, unsigned long number)
 {
-    struct timespec t = {0};
-
-    if (world->step_us == 0)
-        return;
-    t.tv_nsec = (long)worker_dice(number, world->step_us + 1) * 1000;
-    (void)nanosleep(&t, NULL); /* Woken early is as good. */
+    if (world->step_us > 0)
+        rest(worker_dice(number, world->step_us + 1));
 }
 
 /* A step on its way through pawl_step(). */
@@ -81,6 +87,8 @@ struct effect {
     struct world *world;
     const char *identity;
     pawl_status status;
+    /* What it takes besides its usual work. */
+    unsigned us;
 };
 
 static pawl_status
@@ -91,6 +99,8 @@ take_effect(pawl_run *run, void *userdata, pawl_bytes *output)
 
     worker_note(effect->world, run, LEDGER_START, effect->identity, 0);
     work(effect->world, number);
+    if (effect->us > 0)
+        rest(effect->us);
     worker_note(effect->world, run, LEDGER_END, effect->identity, 0);
     if (effect->status != PAWL_OK) {
         pawl_run_fail(run, "wanted", "this step is to fail");
@@ -123,19 +133,34 @@ note_told(
         worker_note(world, run, LEDGER_REFUSED, identity, status);
 }
 
+static pawl_status
+do_step(pawl_run *run, const char *name, struct effect *effect)
+{
+    pawl_bytes output = {0};
+    pawl_status status = pawl_step(run, name, take_effect, effect, &output);
+
+    note_told(effect->world, run, effect->identity, status, output);
+    return status;
+}
+
 pawl_status
 worker_do_step(pawl_run *run, const char *name, pawl_status ends)
 {
-    struct world *world = pawl_run_userdata(run);
     char identity[ledger_step_bytes];
-    struct effect effect = {.world = world, .identity = identity, .status = ends};
-    pawl_bytes output = {0};
-    pawl_status status;
+    struct effect effect = {.world = pawl_run_userdata(run), .identity = identity, .status = ends};
 
     (void)snprintf(identity, sizeof(identity), "%s#1", name);
-    status = pawl_step(run, name, take_effect, &effect, &output);
-    note_told(world, run, identity, status, output);
-    return status;
+    return do_step(run, name, &effect);
+}
+
+pawl_status
+worker_do_branch_step(pawl_run *branch, const char *of, const char *name, unsigned us)
+{
+    char identity[ledger_step_bytes];
+    struct effect effect = {.world = pawl_run_userdata(branch), .identity = identity, .us = us};
+
+    (void)snprintf(identity, sizeof(identity), "%s/%s#1", of, name);
+    return do_step(branch, name, &effect);
 }
 
 static pawl_status
@@ -179,6 +204,20 @@ worker_number_of(pawl_bytes input)
     return number;
 }
 
+pawl_status
+worker_do_saga_step(pawl_run *run, int i, pawl_status ends)
+{
+    char name[8], number[8];
+
+    (void)snprintf(name, sizeof(name), "s%d", i);
+    (void)snprintf(number, sizeof(number), "%d", i);
+    pawl_run_option(run, "undo", "crash.undo");
+    pawl_run_option(run, "undo_input", number);
+    pawl_run_option(run, "undo_max_attempts", "20");
+    pawl_run_option(run, "undo_base_ms", "10");
+    return worker_do_step(run, name, ends);
+}
+
 /*
  * Its number decides which step is the last, and how it all fails: in that step at once, in that step after a second try, or
  * behind it. What is decided must be the same each time.
@@ -193,17 +232,9 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)output;
     for (int i = 1; i <= last && status == PAWL_OK; i++) {
-        char name[8], number[8];
-
-        (void)snprintf(name, sizeof(name), "s%d", i);
-        (void)snprintf(number, sizeof(number), "%d", i);
-        pawl_run_option(run, "undo", "crash.undo");
-        pawl_run_option(run, "undo_input", number);
-        pawl_run_option(run, "undo_max_attempts", "20");
-        pawl_run_option(run, "undo_base_ms", "10");
         pawl_run_option(run, "max_attempts", "2");
         pawl_run_option(run, "base_ms", "10");
-        status = worker_do_step(run, name,
+        status = worker_do_saga_step(run, i,
             i < last || how == 2 ? PAWL_OK
                 : how == 1       ? PAWL_EFAILED
                                  : PAWL_EPERMANENT);
@@ -250,6 +281,29 @@ poison(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     return pawl_step(run, "p", kill_self, pawl_run_userdata(run), output);
 }
 PAWL_WORKFLOW("crash.poison.v1", poison);
+
+/* The first try of it hangs for longer than anybody waits for it, and asks nobody meanwhile. */
+static pawl_status
+hang_once(pawl_run *run, void *userdata, pawl_bytes *output)
+{
+    struct world *world = userdata;
+
+    worker_note(world, run, LEDGER_START, "h#1", 0);
+    if (pawl_run_attempt(run) == 1)
+        (void)poll(NULL, 0, hang_ms);
+    worker_note(world, run, LEDGER_END, "h#1", 0);
+    *output = pawl_text("{\"v\": 1}");
+    return PAWL_OK;
+}
+
+static pawl_status
+hang(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    (void)input;
+    pawl_run_option(run, "timeout_ms", "300");
+    return pawl_step(run, "h", hang_once, pawl_run_userdata(run), output);
+}
+PAWL_WORKFLOW("crash.hang.v1", hang);
 
 static PGconn *
 take_conn(struct world *world)

@@ -43,7 +43,13 @@ unsigned worker_dice(unsigned long number, unsigned sides);
 /* The n of {"n" : n}, however it is written. */
 unsigned long worker_number_of(pawl_bytes input);
 
+/* Step number i of a saga, sI, with an undo, that ends as it is told to. Other options are the caller's. */
+pawl_status worker_do_saga_step(pawl_run *run, int i, pawl_status ends);
+
 /* A step that ends as it is told to. */
 pawl_status worker_do_step(pawl_run *run, const char *name, pawl_status ends);
+
+/* A step of a branch of this name, which takes so much longer than others. */
+pawl_status worker_do_branch_step(pawl_run *branch, const char *of, const char *name, unsigned us);
 
 #endif

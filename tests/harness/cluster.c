@@ -238,13 +238,12 @@ show_log(const struct cluster *cluster)
     (void)wait_command(start_command(&words, cluster->data, -1, STDERR_FILENO));
 }
 
-/* Runs pg_ctl as the user that the server runs as, in a directory that this user can enter. */
-static void
-control(const struct cluster *cluster, const char *const *arguments)
+/* Runs pg_ctl as the user that the server runs as, in a directory that this user can enter; its exit code. */
+static int
+try_control(const struct cluster *cluster, const char *const *arguments)
 {
     char program[cluster_name_bytes + 8], net[40];
     struct words words = {0};
-    int code;
 
     (void)snprintf(program, sizeof(program), "%s/pg_ctl", cluster->bin);
     (void)snprintf(net, sizeof(net), "--net=/proc/%d/ns/net", (int)cluster->net);
@@ -267,11 +266,28 @@ control(const struct cluster *cluster, const char *const *arguments)
     add_word(&words, cluster->data);
     for (int i = 0; arguments[i] != NULL; i++)
         add_word(&words, arguments[i]);
-    code = wait_command(start_command(&words, cluster->data, -1, -1));
-    if (code != 0) {
-        show_log(cluster);
-        bench_die("pg_ctl %s failed with code %d", words.word[words.count - 1], code);
-    }
+    return wait_command(start_command(&words, cluster->data, -1, -1));
+}
+
+static void
+control(const struct cluster *cluster, const char *const *arguments)
+{
+    int code = try_control(cluster, arguments), last = 0;
+
+    if (code == 0)
+        return;
+    while (arguments[last + 1] != NULL)
+        last++;
+    show_log(cluster);
+    bench_die("pg_ctl %s failed with code %d", arguments[last], code);
+}
+
+bool
+cluster_lives(const struct cluster *cluster)
+{
+    const char *const arguments[] = {"status", NULL};
+
+    return try_control(cluster, arguments) == 0;
 }
 
 void

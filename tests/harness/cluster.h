@@ -80,6 +80,9 @@ void cluster_stop(struct cluster *cluster);
 /* Starts it again and returns when it takes connections. */
 void cluster_start(struct cluster *cluster);
 
+/* Whether it runs; it may have ended by itself, or have no connection to give. */
+bool cluster_lives(const struct cluster *cluster);
+
 /* Starts it on another port of its socket, so that nobody finds it but cluster_connect(); and stops it again, as cluster_stop() does. */
 void cluster_start_apart(struct cluster *cluster);
 void cluster_stop_apart(struct cluster *cluster);

@@ -23,6 +23,7 @@ fake_conn_reset(void **state)
     (void)state;
     memset(&fake_conn, 0, sizeof(fake_conn));
     fake_conn.clock_us = INT64_C(1700000000000000);
+    fake_conn.epoch = 1;
     return 0;
 }
 
@@ -125,15 +126,18 @@ static void *
 make_clock(void)
 {
     PGresult *result = PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK);
-    char name[] = "t";
-    char bytes[8];
-    PGresAttDesc column = {
-        .name = name, .typid = fake_conn.no_time ? 25 : PW_TYPE_INT8, .format = 1};
+    char names[2][2] = {"t", "e"};
+    char bytes[8], epoch[4] = {0, 0, 0, (char)fake_conn.epoch};
+    PGresAttDesc columns[] = {
+        {.name = names[0], .typid = fake_conn.no_time ? 25 : PW_TYPE_INT8, .format = 1},
+        {.name = names[1], .typid = PW_TYPE_INT4, .format = 1},
+    };
 
     for (int i = 0; i < 8; i++)
         bytes[i] = (char)(fake_conn.clock_us >> (56 - 8 * i));
-    assert_int_equal(PQsetResultAttrs(result, 1, &column), 1);
+    assert_int_equal(PQsetResultAttrs(result, 2, columns), 1);
     assert_int_equal(PQsetvalue(result, 0, 0, bytes, 8), 1);
+    assert_int_equal(PQsetvalue(result, 0, 1, epoch, 4), 1);
     return result;
 }
 

@@ -48,6 +48,7 @@ extern struct fake_conn {
     bool dead_at_rest; /* the connection is found broken before the next request */
     bool no_time;      /* pawl.now() answers nonsense */
     int64_t clock_us;
+    int epoch; /* at most 127 */
     enum pw_conn_state state;
     bool has_reply;
     struct pw_reply reply;

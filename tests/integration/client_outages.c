@@ -434,6 +434,33 @@ cuts_at_random_lose_nothing_and_double_nothing(void **state)
     assert_int_equal(count_runs(scene), RUNS);
 }
 
+/* As after a failover to a standby that has not got the commit of raise_epoch(). */
+static void
+a_server_that_has_forgotten_an_epoch_is_refused_until_it_is_raised(void **state)
+{
+    struct scene *scene = *state;
+    uint32_t flags = 0;
+
+    bench_do(scene->conn, "select pawl.raise_epoch('a test')");
+    proxy_cut_all(scene->proxy);
+    fixture_expect(
+        pawl_client_trigger(scene->client, scene->trigger, scene->run_id, &flags, &scene->error),
+        PAWL_OK, &scene->error);
+    bench_do(scene->conn, "update pawl.setting set epoch = epoch - 1");
+    proxy_cut_all(scene->proxy);
+    fixture_expect(
+        pawl_client_trigger(scene->client, scene->trigger, scene->run_id, &flags, &scene->error),
+        PAWL_ECONN, &scene->error);
+    fixture_expect(pawl_client_emit(scene->client, "t", NULL, NULL, pawl_text("1"), &scene->error),
+        PAWL_ECONN, &scene->error);
+    assert_int_equal(count_runs(scene), 1);
+    bench_do(scene->conn, "select pawl.raise_epoch('it was told')");
+    fixture_expect(
+        pawl_client_trigger(scene->client, scene->trigger, scene->run_id, &flags, &scene->error),
+        PAWL_OK, &scene->error);
+    assert_int_equal(count_runs(scene), 2);
+}
+
 int
 main(void)
 {
@@ -467,6 +494,8 @@ main(void)
         cmocka_unit_test_setup_teardown(a_database_without_pawl_is_told_as_such, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_role_without_rights_is_forbidden, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_next_host_is_taken_when_one_is_away, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_server_that_has_forgotten_an_epoch_is_refused_until_it_is_raised, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             cuts_at_random_lose_nothing_and_double_nothing, set_up, tear_down),
     };

@@ -382,6 +382,11 @@ begin
     where t.place = 2 and not exists (
         select from pawl.worker w where w.session_id = t.session_id and w.ended_at is null)
     union all
+    select format('run %s is held by a claim that is said to be lost', iso.name(t.run_id))
+    from pawl.task t
+    join pawl.audit a on a.run_id = t.run_id and a.task_no = t.task_no and a.what = 'lease_lost'
+    where t.place = 2 and (a.detail ->> 'fence')::int = t.fence
+    union all
     select format('key %s stands for a run that is nowhere', k.key)
     from pawl.key k
     where not exists (select from pawl.task t where t.run_id = k.run_id)

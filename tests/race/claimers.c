@@ -12,8 +12,11 @@
 #include <string.h>
 
 enum {
-    sessions = 6,
-    batch_max = 64
+    sessions = 32,
+    batch_max = 64,
+    claims_in_full = 200000,
+    /* At most so many wait at a time: with bad plans a claim looks at all of them. */
+    part_max = 5000
 };
 
 struct shared {
@@ -123,7 +126,8 @@ play(void *argument)
 
     race_session_open(&session, "race.claim.*");
     while (atomic_load(&shared->ended) < shared->runs && bench_now_s() < until) {
-        int most = 1 + (int)race_below(&random, batch_max);
+        /* Mostly one: many claims for the runs there are. */
+        int most = 1 + (int)race_below(&random, race_below(&random, 16) == 0 ? batch_max : 2);
         PGresult *claimed = claim(&session, &random, most, ++request);
         int count = PQntuples(claimed);
 
@@ -156,19 +160,25 @@ main(int argc, char **argv)
     struct part parts[sessions];
     struct race *race = &shared.race;
     PGconn *direct;
-    long left;
+    long left, total;
 
     race_start(race, argc, argv);
     direct = race_connect_direct();
-    shared.runs = race_share(race, 50000) / 2 * 2;
-    shared.holders = race_alloc(shared.runs, sizeof(*shared.holders));
+    /* A claim takes five tasks in four on average. Of the full size a fiftieth shows what there is to see. */
+    total = race->divisor == 1 ? claims_in_full / 4 * 5 : race_share(race, 50000);
+    shared.holders = race_alloc(total + part_max, sizeof(*shared.holders));
     bench_do(direct, "select pawl.create_workflow('race.claim.a')");
     bench_do(direct, "select pawl.create_workflow('race.claim.b', priority => 50)");
-    race_trigger(direct, "race.claim.a", 0, shared.runs / 2);
-    race_trigger(direct, "race.claim.b", shared.runs / 2, shared.runs / 2);
     for (unsigned i = 0; i < sessions; i++)
         parts[i] = (struct part){.shared = &shared, .number = i};
-    race_threads(sessions, play, parts, sizeof(parts[0]));
+    while (shared.runs < total) {
+        long half = (total - shared.runs < part_max ? total - shared.runs : part_max) / 2 + 1;
+
+        race_trigger(direct, "race.claim.a", shared.runs, half);
+        race_trigger(direct, "race.claim.b", shared.runs + half, half);
+        shared.runs += 2 * half;
+        race_threads(sessions, play, parts, sizeof(parts[0]));
+    }
     race_note(
         "%ld claims took %ld tasks of %ld runs, %ld given back, %ld requests repeated, %ld busy",
         atomic_load(&shared.claims), atomic_load(&shared.claimed), shared.runs,

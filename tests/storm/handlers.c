@@ -14,6 +14,10 @@ enum {
     saga_steps = 3,
     nap_ms = 15,
     signal_timeout_ms = 300,
+    long_min_ms = 300,
+    long_max_ms = 1500,
+    meanwhile_min_ms = 50,
+    meanwhile_max_ms = 400,
     elements_max = 6
 };
 
@@ -31,15 +35,7 @@ good_saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     for (int i = 1; i <= saga_steps && status == PAWL_OK; i++) {
-        char name[8], number[8];
-
-        (void)snprintf(name, sizeof(name), "s%d", i);
-        (void)snprintf(number, sizeof(number), "%d", i);
-        pawl_run_option(run, "undo", "crash.undo");
-        pawl_run_option(run, "undo_input", number);
-        pawl_run_option(run, "undo_max_attempts", "20");
-        pawl_run_option(run, "undo_base_ms", "10");
-        status = worker_do_step(run, name, PAWL_OK);
+        status = worker_do_saga_step(run, i, PAWL_OK);
         if (status == PAWL_OK)
             status = pawl_sleep(run, "nap", nap_ms);
     }
@@ -95,13 +91,80 @@ wait_signal(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 }
 PAWL_WORKFLOW("storm.signal.v1", wait_signal);
 
+/* A step that lasts, so that its run is held while something else is done about it. */
+static pawl_status
+last(pawl_run *branch, const char *of, unsigned min_ms, unsigned max_ms)
+{
+    struct world *world = pawl_run_userdata(branch);
+    unsigned ms = min_ms + worker_dice(worker_next_number(world), max_ms - min_ms + 1);
+
+    return worker_do_branch_step(branch, of, "last", 1000 * ms);
+}
+
+static pawl_status
+branch_quick(pawl_run *branch, void *userdata, pawl_bytes *output)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    pawl_status status = PAWL_OK;
+
+    (void)userdata;
+    for (int i = 0; i < 3 && status == PAWL_OK; i++)
+        status = worker_do_branch_step(branch, "quick", names[i], 0);
+    *output = pawl_text("{}");
+    return status;
+}
+
+static pawl_status
+branch_long(pawl_run *branch, void *userdata, pawl_bytes *output)
+{
+    (void)userdata;
+    *output = pawl_text("{}");
+    return last(branch, "long", long_min_ms, long_max_ms);
+}
+
+/*
+ * One branch has recorded something by the time that the other's only step ends. Of a claim that was lost meanwhile, that step's record is new to a
+ * run on which nothing shows of the loss any more: a record has set the count of crashes to zero.
+ */
+static pawl_status
+run_wide(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    pawl_status status = pawl_branch(run, "long", branch_long, NULL, NULL);
+
+    (void)input;
+    if (status == PAWL_OK)
+        status = pawl_branch(run, "quick", branch_quick, NULL, NULL);
+    if (status == PAWL_OK)
+        status = pawl_branches_join(run);
+    *output = pawl_text("{}");
+    return status;
+}
+PAWL_WORKFLOW("storm.wide.v1", run_wide);
+
+static pawl_status
+be_child(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    (void)input;
+    *output = pawl_text("{}");
+    return worker_do_step(run, "a", PAWL_OK);
+}
+PAWL_WORKFLOW(STORM_CHILD, be_child);
+
 static pawl_status
 branch_child(pawl_run *branch, void *userdata, pawl_bytes *output)
 {
-    return pawl_child(branch, "c", "crash.steps.v1", *(const pawl_bytes *)userdata, output);
+    return pawl_child(branch, "c", STORM_CHILD, *(const pawl_bytes *)userdata, output);
 }
 
-/* Two children at the same time, one after them, and one that nobody waits for. */
+static pawl_status
+branch_meanwhile(pawl_run *branch, void *userdata, pawl_bytes *output)
+{
+    (void)userdata;
+    *output = pawl_text("{}");
+    return last(branch, "m", meanwhile_min_ms, meanwhile_max_ms);
+}
+
+/* Two children at the same time, which end while their parent is held; one after them, and one that nobody waits for. */
 static pawl_status
 have_children(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
@@ -111,6 +174,8 @@ have_children(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         status = pawl_branch(run, "l", branch_child, &input, NULL);
     if (status == PAWL_OK)
         status = pawl_branch(run, "r", branch_child, &input, NULL);
+    if (status == PAWL_OK)
+        status = pawl_branch(run, "m", branch_meanwhile, NULL, NULL);
     if (status == PAWL_OK)
         status = pawl_branches_join(run);
     if (status == PAWL_OK)

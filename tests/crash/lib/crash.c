@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 enum {
-    told_lines = 40
+    told_lines = 40,
+    words_max = 4
 };
 
 static const double watch_every_s = 0.1;
@@ -124,14 +125,20 @@ void
 crash_spawn(struct crash *crash, const struct crash_workers *workers)
 {
     char lease[32], concurrency[32], step[32];
-    const char *const argv[] = {workers->program != NULL ? workers->program : CRASH_WORKER,
-        crash->ledger, lease, concurrency, step, workers->word, NULL};
+    const char *argv[5 + words_max + 1] = {
+        workers->program != NULL ? workers->program : CRASH_WORKER, crash->ledger, lease,
+        concurrency, step};
     struct killer_command command = {
         .argv = argv, .env = workers->env, .output = crash->output, .restart = true};
 
     (void)snprintf(lease, sizeof(lease), "lease=%ld", workers->lease_ms);
     (void)snprintf(concurrency, sizeof(concurrency), "concurrency=%d", workers->concurrency);
     (void)snprintf(step, sizeof(step), "step_us=%d", workers->step_us);
+    for (int i = 0; workers->words != NULL && workers->words[i] != NULL; i++) {
+        if (i == words_max)
+            bench_die("too many words for a worker");
+        argv[5 + i] = workers->words[i];
+    }
     crash->lease_ms = workers->lease_ms;
     crash_measure(crash);
     (void)killer_spawn(crash->killer, &command, workers->count);

@@ -58,8 +58,8 @@ struct crash_workers {
     const char *const *env;
     /* Another program of that kind; NULL: tests/crash/worker.c. */
     const char *program;
-    /* One more NAME=VALUE for it, or NULL. */
-    const char *word;
+    /* More NAME=VALUE for it; ends with NULL, or is NULL. */
+    const char *const *words;
 };
 void crash_spawn(struct crash *crash, const struct crash_workers *workers);
 

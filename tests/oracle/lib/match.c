@@ -165,8 +165,8 @@ run_jobs(const struct match_plan *plan, struct shared *shared)
     return good;
 }
 
-static void
-read_seeds(const char *text, struct match_plan *plan)
+void
+match_read_seeds(const char *text, struct match_plan *plan)
 {
     char first[24];
     const char *dots = strstr(text, "..");
@@ -186,7 +186,7 @@ read_plan(int argc, char **argv, struct match_plan *plan)
         const char *value = i + 1 < argc ? argv[i + 1] : "";
 
         if (strcmp(argv[i], "--seeds") == 0)
-            read_seeds(value, plan);
+            match_read_seeds(value, plan);
         else if (strcmp(argv[i], "--calls") == 0)
             plan->calls = bench_number(value, "--calls", 1, 1000000);
         else if (strcmp(argv[i], "--jobs") == 0)

@@ -20,6 +20,9 @@ bool match_seed(struct player *player, long seed, const struct match_plan *plan)
 /* The program: options, jobs, coverage, TAP. */
 int match_main(int argc, char **argv);
 
+/* A..B of --seeds. */
+void match_read_seeds(const char *text, struct match_plan *plan);
+
 /* Installs the test clock and lib/oracle.sql in the database that the environment names, and says of which version its
  * server is. */
 void match_prepare_database(char *server, size_t size);

@@ -152,9 +152,8 @@ remember_many(struct player *player, const struct call *call, const char *chosen
     }
 }
 
-/* Ids that a call has made get their names. */
-static void
-remember_made(
+void
+player_remember_made(
     struct player *player, const struct call *call, const char *answer, const char *chosen)
 {
     int maker = call->number * CALL_ITEMS_MAX;
@@ -248,6 +247,16 @@ has_reply(enum call_verb verb)
         verb == CALL_TRIGGER_MANY || verb == CALL_RETAIN || call_is_one(verb);
 }
 
+void
+player_finish_reply(struct player *player, const struct call *call, const char *answer)
+{
+    if (is_error(answer))
+        pw_buf_clear(&player->wanted);
+    if (is_error(answer) ||
+        (!has_reply(call->verb) && !(call->verb == CALL_FORK && strcmp(answer, "ok") == 0)))
+        pw_buf_adds(&player->wanted, answer);
+}
+
 /* A verb that is called like a kind of item is counted apart from that. */
 static void
 count_answer(struct player *player, enum call_verb verb, const char *answer)
@@ -326,12 +335,8 @@ player_play(struct player *player, const struct call *call)
     else
         count_answer(player, call->verb, answer);
     player->coverage->calls++;
-    remember_made(player, call, answer, chosen);
-    if (is_error(answer))
-        pw_buf_clear(&player->wanted);
-    if (is_error(answer) ||
-        (!has_reply(call->verb) && !(call->verb == CALL_FORK && strcmp(answer, "ok") == 0)))
-        pw_buf_adds(&player->wanted, answer);
+    player_remember_made(player, call, answer, chosen);
+    player_finish_reply(player, call, answer);
     outcome = compare(player, "the answers differ");
     if (outcome == PLAYER_DIFFERS && PQresultStatus(result) != PGRES_TUPLES_OK)
         pw_buf_addf(&player->problem, "  %s", PQresultErrorMessage(result));

@@ -82,6 +82,13 @@ void player_learn_choice(struct player *player, const struct call_item *from,
 const char *player_follow(struct player *player, const struct call *call, char *chosen,
     const struct oracle_item *choices);
 
+/* What player_follow() has left in player->wanted becomes the text that the engine's statement answers with. */
+void player_finish_reply(struct player *player, const struct call *call, const char *answer);
+
+/* Ids that a call has made get their names. */
+void player_remember_made(
+    struct player *player, const struct call *call, const char *answer, const char *chosen);
+
 /* The arguments of a call as SQL. As a script, names stand for ids: :'r12', :s4, :'e9'. False: it names something that is
  * not there. */
 bool player_render(struct player *player, const struct call *call, bool script, struct pw_buf *out);

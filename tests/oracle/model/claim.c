@@ -68,25 +68,17 @@ hand_out(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
     show_record(o, run, reply);
 }
 
-/* Waits whose time is over: a sleep ends well, any other wait has timed out. */
-static void
-settle_due(struct oracle *o, struct oracle_run *run)
+void
+oracle_settle_due(struct oracle *o, struct oracle_run *run, size_t at)
 {
-    for (size_t i = 0; i < run->waits_count;) {
-        struct oracle_wait wait = run->waits[i];
-        struct oracle_step *step;
+    struct oracle_wait wait = run->waits[at];
+    struct oracle_step *step = oracle_record(o, run, wait.name, wait.kind,
+        wait.kind == ORACLE_SLEEP ? ORACLE_SUCCESS : ORACLE_ERROR, wait.seq);
 
-        if (wait.due_at > o->now) {
-            i++;
-            continue;
-        }
-        step = oracle_record(o, run, wait.name, wait.kind,
-            wait.kind == ORACLE_SLEEP ? ORACLE_SUCCESS : ORACLE_ERROR, wait.seq);
-        step->started_at = wait.created_at;
-        if (wait.kind != ORACLE_SLEEP)
-            step->error = oracle_error(o, "timeout", "the wait timed out");
-        oracle_drop(run->waits, &run->waits_count, sizeof(wait), i);
-    }
+    step->started_at = wait.created_at;
+    if (wait.kind != ORACLE_SLEEP)
+        step->error = oracle_error(o, "timeout", "the wait timed out");
+    oracle_drop(run->waits, &run->waits_count, sizeof(wait), at);
 }
 
 static bool
@@ -136,16 +128,36 @@ choice_problem(struct oracle *o, const struct oracle_session *s, const char *con
     return NULL;
 }
 
-/* What a claim finds out about its session: a lease that ran out but was not swept lives again. */
-static void
+/* The same of a call of which not all is known: others may have been locked, or not fit in. */
+static const char *
+observed_problem(struct oracle *o, const struct oracle_session *s,
+    const struct oracle_claim_spec *spec, const char *const *chosen, int holds)
+{
+    for (const char *const *id = chosen; *id != NULL; id++) {
+        const struct oracle_run *run = oracle_find_run(o, *id);
+        bool alone = spec->quiet && spec->taken == 1 && holds == 0;
+
+        if (run == NULL ||
+            (!may_take(o, s, run, ORACLE_READY) && !(alone && may_take(o, s, run, ORACLE_SUSPECT))))
+            return oracle_keepf(o, "not allowed: %s could not be claimed", *id);
+    }
+    return spec->taken > spec->most ? "not allowed: more was claimed than asked for" : NULL;
+}
+
+/* What a claim finds out about its session: a lease that ran out but was not swept lives again. False: it had run out, and
+ * another call has the session. That may be a sweep which ends it, so there is nothing to claim until that is decided. */
+static bool
 look_after_session(struct oracle *o, struct oracle_session *s)
 {
+    if (oracle_session_locked(o, s))
+        return false;
     if (s->queues_seen == o->queues_version && s->lease_until >= o->now)
-        return;
+        return true;
     s->queues = oracle_queues_of(o, s);
     s->queues_seen = o->queues_version;
     if (s->lease_until < o->now + s->lease_us)
         s->lease_until = o->now + s->lease_us;
+    return true;
 }
 
 /* The reply to this request was lost: the same tasks again. */
@@ -166,7 +178,11 @@ repeat(struct oracle *o, const struct oracle_claim_spec *spec, struct pw_buf *re
 static void
 take(struct oracle *o, const struct oracle_claim_spec *spec, struct oracle_run *run)
 {
-    settle_due(o, run);
+    for (size_t i = 0; spec->taken == 0 && i < run->waits_count;)
+        if (run->waits[i].due_at <= o->now)
+            oracle_settle_due(o, run, i);
+        else
+            i++;
     run->place = ORACLE_HELD;
     run->session = spec->session;
     run->request = spec->request;
@@ -189,23 +205,30 @@ oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const 
 {
     const char *problem = oracle_session_problem(oracle, spec->session);
     int ready = 0, suspects = 0, holds = 0;
+    bool unseen = oracle->meanwhile != NULL && oracle->meanwhile->other_claim;
     struct oracle_session *s;
+    bool may_claim;
 
-    if (problem != NULL)
-        return problem;
     s = oracle_find_session(oracle, spec->session);
-    look_after_session(oracle, s);
+    if (problem != NULL && !(spec->overtaken && s != NULL && s->ended != NULL))
+        return problem;
+    /* Of one that was observed, it is told when it renewed a lease: another may have had the session's row. */
+    may_claim = spec->taken > 0 || look_after_session(oracle, s);
     oracle_tick(oracle);
-    if (repeat(oracle, spec, reply))
+    if (!unseen && repeat(oracle, spec, reply))
         return "repeated";
+    if (!may_claim && chosen[0] == NULL)
+        return "nothing";
     if (s->draining)
         return chosen[0] == NULL ? "draining" : "not allowed: the session is draining";
     for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
         ready += may_take(oracle, s, run, ORACLE_READY);
         suspects += may_take(oracle, s, run, ORACLE_SUSPECT);
-        holds += run->living && run->place == ORACLE_HELD && run->session == s->id;
+        holds += run->living && run->place == ORACLE_HELD && run->session == s->id && !unseen;
     }
-    if (spec->quiet && ready == 0 && holds == 0 && suspects > 0 && spec->most > 0)
+    if (spec->taken > 0)
+        problem = observed_problem(oracle, s, spec, chosen, holds);
+    else if (spec->quiet && ready == 0 && holds == 0 && suspects > 0 && spec->most > 0)
         problem = choice_problem(oracle, s, chosen, ORACLE_SUSPECT, 1);
     else
         problem = choice_problem(

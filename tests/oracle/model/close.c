@@ -43,12 +43,26 @@ oracle_let_go(struct oracle *o, struct oracle_run *run, int64_t due_at, const ch
     run->touched = true;
 }
 
-/* min(cap, base * factor ^ (n - 1)) * (1 +- jitter), within a few microseconds of rounding. */
+/* min(cap, base * factor ^ (n - 1)) */
+static double
+middle_delay(const struct oracle_policy *policy, int n)
+{
+    double base = policy->base_us < 1 ? 1 : (double)policy->base_us;
+
+    return fmin((double)policy->cap_us, base * pow(policy->factor, n - 1));
+}
+
+static int64_t
+delay_without_chance(const struct oracle_policy *policy, int n)
+{
+    return policy->jitter > 0 ? 0 : (int64_t)(middle_delay(policy, n) + 0.5);
+}
+
+/* That times (1 +- jitter), within a few microseconds of rounding. */
 static bool
 delay_is_allowed(const struct oracle_policy *policy, int n, int64_t delay_us)
 {
-    double base = policy->base_us < 1 ? 1 : (double)policy->base_us;
-    double middle = fmin((double)policy->cap_us, base * pow(policy->factor, n - 1));
+    double middle = middle_delay(policy, n);
 
     return (double)delay_us >= middle * (1 - policy->jitter) - 3 &&
         (double)delay_us <= middle * (1 + policy->jitter) + 3;
@@ -73,10 +87,10 @@ oracle_count_failure(struct oracle *o, struct oracle_run *run, const struct orac
     *failures = n;
     if (option->permanent || n >= policy->max_attempts)
         return true;
-    /* Not known when a later item of the same call has ended the run; then it does not matter either. */
+    /* With chance in it, not known when a later item of the same call has ended the run; then it does not matter either. */
     *due_at = option->retry_after_ms != ORACLE_NONE ? o->now + option->retry_after_ms * 1000
         : item->chosen_due_us != ORACLE_NONE        ? item->chosen_due_us
-                                                    : o->now;
+                                                    : o->now + delay_without_chance(policy, n);
     if (option->retry_after_ms == ORACLE_NONE && item->chosen_due_us != ORACLE_NONE &&
         !delay_is_allowed(policy, n, item->chosen_due_us - o->now))
         *answer = oracle_keepf(o, "not allowed: failure %d is tried again after %lld us", n,

@@ -34,7 +34,7 @@ oracle_cancel_run(
         run->ending_by = oracle_keep(o, by);
         run->ending_why = oracle_keep(o, why);
         run->ending_error = NULL;
-        run->grace_at = o->now + ORACLE_GRACE_US;
+        run->grace_at = o->now + o->grace_us;
     } else if (strcmp(oracle_end_or_roll_back(o, run, 3,
                           oracle_error(o, "cancelled", why == NULL ? "cancelled" : why), rollback,
                           true),

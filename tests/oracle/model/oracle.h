@@ -129,6 +129,10 @@ struct oracle_claim_spec {
     int request; /* 0: none */
     bool start;
     bool quiet;
+    /* Of a call that was observed: how many runs it took in all, also such that are not known here; 0: it was not. And that its
+     * session ended when it had begun, which neither saw of the other: then what it took is given back by a chore. */
+    int taken;
+    bool overtaken;
 };
 
 /* chosen: the ids that the engine took, NULL at the end; the reply has a line for each, in the order of the ids. */
@@ -221,6 +225,31 @@ const char *oracle_fork(struct oracle *oracle, const char *run, const char *from
     const char *made, struct pw_buf *reply);
 const char *oracle_purge(struct oracle *oracle, const char *run);
 
+/* --- what was observed --- */
+
+/*
+ * For a checker of calls that others have made at the same time (tests/storm): it knows from a journal what housekeeping did, when and to
+ * whom, and tells it. From oracle_observe() on nothing of that happens by itself; the time is that of each call, which need not be later
+ * than the last one's; and the engine's settings are those given.
+ */
+void oracle_observe(struct oracle *oracle, int crash_max, int64_t grace_us);
+void oracle_set_time(struct oracle *oracle, int64_t now_us);
+
+/* A lease is renewed with oracle_heartbeat(), whoever did it. The timer of a run was over, and it got ready. */
+const char *oracle_promote(struct oracle *oracle, const char *run);
+
+/* A claim, which need not be given the run in the end, found that the time of a wait was over. */
+const char *oracle_time_out(struct oracle *oracle, const char *run, const char *wait);
+
+/* What a session held was taken back; crashed: because its lease was over, or it had ended. */
+const char *oracle_take_back(struct oracle *oracle, int64_t session, const char *run, bool crashed);
+
+/* A time limit of a run, "timeout", "grace" or "cancel", was over and enforced. */
+const char *oracle_enforce(struct oracle *oracle, const char *run, const char *limit);
+
+/* A session ended: "lost" or "left". */
+const char *oracle_end_session(struct oracle *oracle, int64_t session, const char *why);
+
 /* --- looking --- */
 
 /* What a chooser of calls must know about a run. */
@@ -254,6 +283,9 @@ void oracle_each_touched(
 /* Everything known of one run, or of everything else, as text: a line for each row. */
 void oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out);
 void oracle_show_rest(struct oracle *oracle, struct pw_buf *out);
+
+/* Of a run that lives its hot row and what hangs on it, the first lines of oracle_show_run(); else nothing. */
+void oracle_show_task(struct oracle *oracle, const char *run, struct pw_buf *out);
 
 /* Calls back for every run there is, in the order of their ids. */
 void oracle_each_run(

@@ -146,6 +146,17 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
 }
 
 void
+oracle_show_task(struct oracle *oracle, const char *run, struct pw_buf *out)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run);
+
+    if (found != NULL && found->living) {
+        show_living(found, out);
+        show_lists(found, out);
+    }
+}
+
+void
 oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out)
 {
     struct oracle_run *found = oracle_find_run(oracle, run);
@@ -155,10 +166,7 @@ oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out)
         pw_buf_adds(out, "none\n");
         return;
     }
-    if (found->living) {
-        show_living(found, out);
-        show_lists(found, out);
-    }
+    oracle_show_task(oracle, run, out);
     show_steps(found, out);
     show_past(found, out);
 }

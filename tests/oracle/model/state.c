@@ -74,6 +74,8 @@ oracle_new(int64_t now_us)
     pw_arena_init(&o->texts, (size_t)1 << 30);
     o->now = now_us;
     o->epoch = 1;
+    o->crash_max = ORACLE_CRASH_MAX;
+    o->grace_us = ORACLE_GRACE_US;
     return o;
 }
 
@@ -129,7 +131,8 @@ oracle_hold_lock(struct oracle *oracle, const char *run)
 bool
 oracle_locked(const struct oracle *o, const struct oracle_run *run)
 {
-    return run->living && o->locked != NULL && strcmp(o->locked, run->id) == 0;
+    return run->living &&
+        ((o->locked != NULL && strcmp(o->locked, run->id) == 0) || oracle_is_held(o, run->id));
 }
 
 struct oracle_workflow *
@@ -255,7 +258,9 @@ oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const c
 void
 oracle_audit_once(struct oracle *o, struct oracle_run *run, const char *what, const char *detail)
 {
-    for (size_t i = 0; i < run->audits_count; i++)
+    bool unseen = o->meanwhile != NULL && o->meanwhile->other_late;
+
+    for (size_t i = 0; i < run->audits_count && !unseen; i++)
         if (strcmp(run->audits[i].what, what) == 0 && oracle_same(run->audits[i].detail, detail))
             return;
     oracle_audit(o, run, what, NULL);

@@ -3,6 +3,7 @@
 #ifndef PAWL_ORACLE_STATE_H
 #define PAWL_ORACLE_STATE_H
 
+#include "meanwhile.h"
 #include "oracle.h"
 
 #include "base/arena.h"
@@ -230,6 +231,11 @@ struct oracle {
     int epoch;
     int queues_version;
     const char *locked;
+    const struct oracle_meanwhile *meanwhile; /* NULL: nobody else does anything */
+    enum oracle_moment moment;                /* of the call that is being made */
+    bool observing;
+    int crash_max;
+    int64_t grace_us;
     struct oracle_workflow workflows[ORACLE_WORKFLOWS_MAX];
     size_t workflows_count;
     struct oracle_session *sessions;
@@ -263,6 +269,7 @@ struct oracle_run *oracle_find_run(struct oracle *o, const char *id);    /* livi
 struct oracle_run *oracle_find_living(struct oracle *o, const char *id); /* and not locked */
 struct oracle_session *oracle_find_session(struct oracle *o, int64_t id);
 bool oracle_locked(const struct oracle *o, const struct oracle_run *run);
+bool oracle_session_locked(const struct oracle *o, const struct oracle_session *session);
 
 /* NULL if the session may act, else the SQLSTATE. */
 const char *oracle_session_problem(struct oracle *o, int64_t id);
@@ -279,6 +286,9 @@ const struct oracle_round *oracle_last_round(const struct oracle_run *run);
 void oracle_sort_lists(struct oracle_run *run);
 
 /* --- what the verbs share --- */
+
+/* An id that the engine made tells the time of its call, to the nearest millisecond. */
+bool oracle_is_of_now(const struct oracle *o, const struct pw_uuid *id);
 
 /* An id that a client made is more than an hour off the clock, or of another form. */
 bool oracle_is_off(const struct oracle *o, const struct pw_uuid *id);
@@ -315,6 +325,9 @@ void oracle_progress(struct oracle_run *run, const char *name);
 void oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait,
     enum oracle_state state, const char *output, const char *error, const char *source);
 
+/* The time of a wait is over: a sleep ends well, any other wait has timed out. */
+void oracle_settle_due(struct oracle *o, struct oracle_run *run, size_t wait);
+
 /* An undo failed and ended this round. */
 bool oracle_rollback_is_stuck(const struct oracle_round *round);
 
@@ -335,6 +348,13 @@ int oracle_release_held(struct oracle *o, struct oracle_session *session, bool c
 
 /* Housekeeping, if it is due. */
 void oracle_tick(struct oracle *o);
+
+/* Another call has this run, or this session, by its id as text; meanwhile.c. */
+bool oracle_is_held(const struct oracle *o, const char *id);
+/* Pieces of it: a run gets ready; it is taken back from its holder; a limit, one of the run's three, is enforced, "busy": not now. */
+void oracle_make_due(struct oracle *o, struct oracle_run *run);
+void oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool started);
+const char *oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
 
 const char *oracle_cancel_run(
     struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback);

@@ -5,17 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+void
+oracle_make_due(struct oracle *o, struct oracle_run *run)
+{
+    run->place = oracle_ready_place(run->crashes);
+    run->due_at = o->now;
+    run->reason = NULL;
+    run->touched = true;
+}
+
 static void
 promote(struct oracle *o)
 {
     for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
         if (run->living && run->place == ORACLE_WAITING && run->due_at <= o->now &&
-            !oracle_locked(o, run)) {
-            run->place = oracle_ready_place(run->crashes);
-            run->due_at = o->now;
-            run->reason = NULL;
-            run->touched = true;
-        }
+            !oracle_locked(o, run))
+            oracle_make_due(o, run);
 }
 
 static const char *
@@ -60,8 +65,8 @@ make_free(struct oracle *o, struct oracle_run *run, bool crashed, int crashes)
     run->touched = true;
 }
 
-static void
-take_back(struct oracle *o, struct oracle_run *run, bool crashed, bool started)
+void
+oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool started)
 {
     int crashes = run->crashes + (crashed && started ? 1 : 0);
 
@@ -80,7 +85,7 @@ take_back(struct oracle *o, struct oracle_run *run, bool crashed, bool started)
         }
         return;
     }
-    if (crashes > run->crashes && crashes >= ORACLE_CRASH_MAX &&
+    if (crashes > run->crashes && crashes >= o->crash_max &&
         strcmp(crash_out(o, run, crashes), "ok") == 0)
         return;
     make_free(o, run, crashed, crashes);
@@ -97,7 +102,7 @@ oracle_release_held(struct oracle *o, struct oracle_session *session, bool crash
             count++;
             if (crashed && run->started)
                 oracle_audit(o, run, "lease_lost", NULL);
-            take_back(o, run, crashed, run->started);
+            oracle_free_held(o, run, crashed, run->started);
         }
     return count;
 }
@@ -110,7 +115,7 @@ sweep(struct oracle *o)
         bool old = s->id >> 32 != o->epoch;
         bool holds = false;
 
-        if (s->ended != NULL || (!old && s->lease_until >= o->now))
+        if (s->ended != NULL || (!old && s->lease_until >= o->now) || oracle_session_locked(o, s))
             continue;
         /* A closed epoch is not the worker's fault. */
         (void)oracle_release_held(o, s, !old); /* whatever it was */
@@ -125,7 +130,7 @@ sweep(struct oracle *o)
 }
 
 static const char *
-enforce(struct oracle *o, struct oracle_run *run, const int64_t *limit)
+end_by_limit(struct oracle *o, struct oracle_run *run, const int64_t *limit)
 {
     if (limit == &run->cancel_at)
         return oracle_cancel_run(o, run, "pawl", "the parent was cancelled", false);
@@ -136,6 +141,18 @@ enforce(struct oracle *o, struct oracle_run *run, const int64_t *limit)
         return "ok";
     return oracle_end_or_roll_back(o, run, ORACLE_ERROR,
         oracle_error(o, "timeout", "the run has reached its time limit"), true, false);
+}
+
+const char *
+oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64_t *limit)
+{
+    const char *answer = end_by_limit(o, run, limit);
+
+    if (strcmp(answer, "busy") != 0) {
+        *limit = ORACLE_NONE;
+        run->touched = true;
+    }
+    return answer;
 }
 
 /* A limit that was over when the round began. */
@@ -174,11 +191,8 @@ enforce_limits(struct oracle *o)
     if (count > 1)
         qsort(list, count, sizeof(*list), compare_due);
     for (size_t i = 0; i < count; i++)
-        if (*list[i].at != ORACLE_NONE &&
-            strcmp(enforce(o, list[i].run, list[i].at), "busy") != 0) {
-            *list[i].at = ORACLE_NONE;
-            list[i].run->touched = true;
-        }
+        if (*list[i].at != ORACLE_NONE)
+            (void)oracle_enforce_limit(o, list[i].run, list[i].at); /* busy: the next round's */
     free(list);
 }
 
@@ -199,23 +213,27 @@ enforce_step_limits(struct oracle *o)
             run->claimed_at > s->told_at)
             continue;
         oracle_audit(o, run, "step_timeout", NULL);
-        take_back(o, run, true, true);
+        oracle_free_held(o, run, true, true);
     }
 }
 
 static void
 work(struct oracle *o)
 {
+    o->moment = ORACLE_SWEEP;
     promote(o);
     sweep(o);
+    o->moment = ORACLE_LIMITS;
     enforce_limits(o);
     enforce_step_limits(o);
+    o->moment = ORACLE_OWN;
 }
 
 void
 oracle_tick(struct oracle *o)
 {
-    if (o->housekeeping_at > o->now)
+    if (o->observing || o->housekeeping_at > o->now ||
+        (o->meanwhile != NULL && o->meanwhile->other_tick))
         return;
     o->housekeeping_at = o->now + 100000;
     work(o);

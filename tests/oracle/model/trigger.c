@@ -31,6 +31,14 @@ oracle_is_off(const struct oracle *o, const struct pw_uuid *id)
     return off_ms < -HOUR_MS || off_ms >= HOUR_MS || id->bytes[6] >> 4 != 7;
 }
 
+bool
+oracle_is_of_now(const struct oracle *o, const struct pw_uuid *id)
+{
+    int64_t time_ms = pw_uuid_time_ms(id);
+
+    return time_ms == o->now / 1000 || time_ms == (o->now + 500) / 1000;
+}
+
 /* A key whose time is over is anybody's. */
 static bool
 is_over(const struct oracle *o, const struct oracle_key *key)
@@ -82,7 +90,7 @@ made_problem(struct oracle *o, const struct oracle_trigger_spec *spec, const cha
 
     if (made == NULL || !pw_uuid_parse(made, &id))
         return "not allowed: no id was made";
-    if (pw_uuid_time_ms(&id) != o->now / 1000)
+    if (!oracle_is_of_now(o, &id))
         return "not allowed: the id has another time";
     if (oracle_find_run(o, made) != NULL)
         return "not allowed: the id is in use";

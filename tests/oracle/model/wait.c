@@ -121,6 +121,10 @@ wait_event(struct oracle *o, struct oracle_run *run, const struct oracle_item *i
         *answer = "refused";
         return;
     }
+    if (oracle_is_held(o, ORACLE_TOPIC)) {
+        *answer = "busy";
+        return;
+    }
     event = find_event(o, run, item);
     if (event != NULL) {
         record_at_once(o, run, item, ORACLE_EVENT, event->payload, event->id);
@@ -191,8 +195,7 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
     }
     if (item->chosen_child == NULL || !pw_uuid_parse(item->chosen_child, &child) ||
         !pw_uuid_parse(run->id, &parent) || pw_uuid_slot(&child) != pw_uuid_slot(&parent) ||
-        pw_uuid_time_ms(&child) != o->now / 1000 ||
-        oracle_find_run(o, item->chosen_child) != NULL) {
+        !oracle_is_of_now(o, &child) || oracle_find_run(o, item->chosen_child) != NULL) {
         *answer = "not allowed: the id of the child";
         return;
     }

@@ -22,6 +22,7 @@ delete_flow(name text) returns text
 doctor() returns table(what text, level text, found text, cure text)
 drain_worker(session bigint, by text default null::text) returns text
 emit(topic text, payload json default '{}'::json, key text default ''::text, tenant text default ''::text, id uuid default null::uuid) returns table(event_id uuid, answer text, woken integer)
+epoch() returns integer
 errors() returns table(code text, name text, meaning text, retryable boolean)
 fail(session bigint, run uuid, fence integer, error json default '{}'::json, final boolean default false, task integer default 0) returns table(answer text, reason text, value json)
 fork(run uuid, from_step text default null::text, input json default null::json, by text default null::text) returns table(run_id uuid, answer text, copied integer)

@@ -2,7 +2,7 @@
 -- The matrix is written out here, so that a change of the engine's own list is seen.
 select * from no_plan();
 create temporary table allowed (rights text, name text);
-insert into allowed select r, unnest(array['now', 'errors', 'make_id', 'slot_of']) from unnest(array['producer', 'worker', 'operator', 'reader']) r;
+insert into allowed select r, unnest(array['now', 'errors', 'make_id', 'slot_of', 'epoch']) from unnest(array['producer', 'worker', 'operator', 'reader']) r;
 insert into allowed select 'producer', unnest(array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']);
 insert into allowed select 'worker', unnest(array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_carefully', 'step', 'complete', 'fail', 'sleep',
     'wait_event', 'wait_signal', 'release', 'step_token', 'record_step', 'get_run', 'result']);

@@ -15,6 +15,9 @@ enum {
     many_in = 6,
     again_in = 16,
     cancel_in = 10,
+    operate_ms = 250,
+    block_in = 4,
+    block_max_ms = 300,
     duty_delay_ms = 300,
     retry_delay_ms = 300
 };
@@ -30,6 +33,7 @@ const struct storm_kind_spec storm_kind_specs[storm_kinds] = {
     [STORM_PARENT] = {"storm.parent.v1", 6, 1},
     [STORM_FAIL] = {"storm.fail.v1", 6, 0},
     [STORM_FLOWS] = {STORM_FLOW, 6, 0},
+    [STORM_WIDE] = {"storm.wide.v1", 5, 1},
 };
 
 struct caller {
@@ -116,7 +120,7 @@ add_duties(struct caller *caller, enum storm_kind kind, long n, const char *run)
 static enum storm_kind
 choose_kind(struct caller *caller)
 {
-    unsigned sum = 0, at;
+    unsigned sum = caller->storm->shape->plain, at;
 
     for (int i = 0; i < storm_kinds; i++)
         sum += storm_kind_specs[i].weight;
@@ -165,6 +169,7 @@ trigger_one(struct caller *caller)
     (void)snprintf(key, sizeof(key), "k%ld", n);
     (void)snprintf(input, sizeof(input), "{\"n\": %ld}", n);
     pawl_trigger_set(trigger, "key", n % 2 == 0 ? key : NULL);
+    pawl_trigger_set(trigger, "priority", storm_urgent(n) ? "10" : NULL);
     pawl_trigger_set_input(trigger, pawl_text(input));
     do {
         storm_trace(
@@ -196,6 +201,7 @@ trigger_many(struct caller *caller)
     pawl_status status;
 
     pawl_trigger_set(trigger, "key", NULL);
+    pawl_trigger_set(trigger, "priority", storm_urgent(first) ? "10" : NULL);
     pawl_trigger_clear(trigger);
     for (long i = 0; i < many; i++) {
         char key[24], input[40];
@@ -225,7 +231,7 @@ produce(struct caller *caller)
     struct storm *storm = caller->storm;
 
     while (!atomic_load(&storm->over)) {
-        if (atomic_load(&storm->open) > storm->open_max)
+        if (atomic_load(&storm->open) > storm->shape->open_max)
             crash_rest();
         else if (race_below(&caller->random, many_in) == 0)
             trigger_many(caller);
@@ -263,6 +269,35 @@ emit(struct caller *caller, struct duty *duty)
         duties_add(&storm->emits, duty);
 }
 
+void
+storm_remind(struct storm *storm)
+{
+    PGconn *conn = storm->crash.direct;
+    PGresult *res = bench_exec(conn,
+        "select t.run_id, t.input ->> 'n' from pawl.task t join pawl.wait w on w.run_id = t.run_id"
+        " and w.kind = 3 where exists (select from pawl.event v where v.topic = '" STORM_TOPIC
+        "' and v.payload ->> 'n' = t.input ->> 'n' and v.emitted_at < t.triggered_at and not exists"
+        " (select from pawl.step s where s.run_id = t.run_id and s.source_id = v.event_id))");
+
+    for (int i = 0; i < PQntuples(res); i++) {
+        struct ledger_entry entry = {.kind = LEDGER_ACKED,
+            .run = PQgetvalue(res, i, 0),
+            .step = "emit",
+            .value = race_field(res, i, 1)};
+        char key[storm_key_bytes], payload[40];
+        const char *params[] = {STORM_TOPIC, payload, key};
+
+        storm_event_key(entry.value, key);
+        (void)snprintf(payload, sizeof(payload), "{\"n\": %ld}", entry.value);
+        storm_trace(storm, 0, "emit", "invoke", entry.run, entry.value);
+        PQclear(bench_exec_params(conn, "select from pawl.emit($1, $2::json, $3)", 3, params));
+        storm_trace(storm, 0, "emit", "ok", entry.run, entry.value);
+        ledger_add(storm->ledger, &entry);
+        storm->faults.reminders++;
+    }
+    PQclear(res);
+}
+
 /* A run that was cancelled, or did not wait for long, may have ended. */
 static void
 send_signal(struct caller *caller, struct duty *duty)
@@ -289,28 +324,73 @@ send_signal(struct caller *caller, struct duty *duty)
     pawl_error_free(error);
 }
 
-/* How many forward records a run has that was just cancelled: no more may come. Where the server is away nobody knows. */
-static void
-count_records(struct caller *caller, const char *run)
+/* A statement to the server itself; NULL: it failed, and the connection has gone, with what was open on it. */
+static PGresult *
+ask_directly(struct caller *caller, const char *sql, int count, const char *const *params)
 {
-    const char *params[] = {run};
     PGresult *res;
 
     if (caller->direct == NULL) {
         caller->direct = race_try_connect_direct();
         (void)PQsetNoticeProcessor(caller->direct, storm_ignore, NULL);
     }
-    res = PQexecParams(caller->direct,
+    res = PQexecParams(caller->direct, sql, count, NULL, params, NULL, NULL, 0);
+    if (PQresultStatus(res) == PGRES_TUPLES_OK || PQresultStatus(res) == PGRES_COMMAND_OK)
+        return res;
+    PQclear(res);
+    PQfinish(caller->direct);
+    caller->direct = NULL;
+    return NULL;
+}
+
+/* How many forward records a run has that was just cancelled: no more may come. Where the server is away nobody knows. */
+static void
+count_records(struct caller *caller, const char *run)
+{
+    const char *params[] = {run};
+    PGresult *res = ask_directly(caller,
         "select count(*) from pawl.step s where s.run_id = $1::uuid and s.kind = 1"
         " and s.state in (1, 2) and s.name not like 'rollback:%'",
-        1, NULL, params, NULL, NULL, 0);
-    if (PQresultStatus(res) == PGRES_TUPLES_OK) {
+        1, params);
+
+    if (res != NULL)
         note(caller, LEDGER_NOTE, "records", run, race_field(res, 0, 0));
-    } else {
-        PQfinish(caller->direct);
-        caller->direct = NULL;
-    }
     PQclear(res);
+}
+
+/*
+ * A cancel as somebody types it, whose transaction stays open for a while: nobody may wait for that, and what others do about the run meanwhile
+ * must not come after it. Returns PAWL_EBUSY if it is to be done in another way.
+ */
+static pawl_status
+cancel_in_block(struct caller *caller, const struct duty *duty, uint32_t flags)
+{
+    const char *params[] = {duty->run, flags == PAWL_ROLLBACK ? "true" : "false"};
+    double until_s = bench_now_s() + race_below(&caller->random, block_max_ms) / 1e3;
+    PGresult *res;
+    char answer;
+
+    res = ask_directly(caller, "begin", 0, NULL);
+    PQclear(res);
+    res = res == NULL ? NULL
+                      : ask_directly(caller,
+                            "select c.answer from pawl.cancel(array[$1::uuid], 'the storm',"
+                            " $2::boolean) c",
+                            2, params);
+    if (res == NULL)
+        return PAWL_EBUSY;
+    /* ok, already and CANCELLED are what is wanted. */
+    answer = PQgetvalue(res, 0, 0)[0];
+    PQclear(res);
+    while (bench_now_s() < until_s)
+        crash_rest();
+    if (strchr("oaC", answer) == NULL) {
+        PQclear(ask_directly(caller, "rollback", 0, NULL));
+        return answer == 'b' ? PAWL_EBUSY : PAWL_EREFUSED;
+    }
+    res = ask_directly(caller, "commit", 0, NULL);
+    PQclear(res);
+    return res != NULL ? PAWL_OK : PAWL_EUNKNOWN;
 }
 
 static void
@@ -318,12 +398,18 @@ cancel(struct caller *caller, struct duty *duty)
 {
     struct storm *storm = caller->storm;
     uint32_t flags = duty->n % 2 == 0 ? PAWL_ROLLBACK : 0;
+    bool in_block = !storm->journalled &&
+        (duty->kind == STORM_PARENT || race_below(&caller->random, block_in) == 0);
     pawl_error *error = NULL;
     pawl_status status;
 
     do {
         storm_trace(storm, caller->number, "cancel", "invoke", duty->run, (long)flags);
-        status = pawl_client_cancel(caller->client, duty->run, "the storm", flags, &error);
+        status = in_block
+            ? cancel_in_block(caller, duty, flags)
+            : pawl_client_cancel(caller->client, duty->run, "the storm", flags, &error);
+        atomic_fetch_add(&storm->told.blocks, in_block && status == PAWL_OK);
+        in_block = false;
     } while (is_unsettled(caller, "cancel", status, duty->run, &error));
     if (status != PAWL_OK && status != PAWL_EREFUSED) {
         note_failure(caller, "cancel", status, duty->run, &error);
@@ -337,6 +423,32 @@ cancel(struct caller *caller, struct duty *duty)
         count_records(caller, duty->run);
     }
     pawl_error_free(error);
+}
+
+/* Cancels parents that are held while children of theirs are about to end, until the storm is over. */
+static void
+operate(struct caller *caller)
+{
+    while (atomic_load(&caller->storm->producing) > 0) {
+        double until_s = bench_now_s() + race_below(&caller->random, 2 * operate_ms) / 1e3;
+        PGresult *res;
+
+        while (bench_now_s() < until_s)
+            crash_rest();
+        res = ask_directly(caller,
+            "select t.run_id, t.input ->> 'n' from pawl.task t join pawl.queue q on q.queue_id ="
+            " t.queue_id where q.name = 'storm.parent.v1' and t.place = 2 and t.ending is null and"
+            " exists (select from pawl.wait w where w.run_id = t.run_id and w.kind = 5)"
+            " order by random() limit 1",
+            0, NULL);
+        if (res != NULL && PQntuples(res) == 1) {
+            struct duty duty = {.n = race_field(res, 0, 1), .kind = STORM_PARENT};
+
+            (void)snprintf(duty.run, sizeof(duty.run), "%s", PQgetvalue(res, 0, 0));
+            cancel(caller, &duty);
+        }
+        PQclear(res);
+    }
 }
 
 /* One call of retry; what it answered, '?' if nobody knows. */
@@ -452,8 +564,10 @@ storm_call(struct storm *storm, unsigned number)
         work_off(&caller, &storm->signals, send_signal, true);
     else if (number == storm_producers + 3)
         work_off(&caller, &storm->cancels, cancel, true);
-    else
+    else if (number == storm_producers + 4)
         work_off(&caller, &storm->retries, retry, false);
+    else
+        operate(&caller);
     for (int i = 0; i < storm_kinds; i++)
         pawl_trigger_free(caller.triggers[i]);
     pawl_client_close(caller.client);

@@ -12,10 +12,15 @@
 enum {
     fault_min_ms = 150,
     fault_max_ms = 700,
-    restart_min_ms = 5000,
-    restart_max_ms = 11000,
     look_ms = 100,
     long_in = 6,
+    setback_max_ms = 4000,
+    clock_min_ms = 1500,
+    clock_max_ms = 5000,
+    full_min_ms = 1000,
+    full_max_ms = 5000,
+    follow_min_ms = 1000,
+    follow_max_ms = 4000,
     term_grace_ms = 20000
 };
 
@@ -28,6 +33,11 @@ struct harm {
     double gates_s;
     double fault_s;
     double restart_s;
+    /* When the standby takes over, and when a day of history may go and the disk may be full next. */
+    double failover_s;
+    double day_s;
+    double full_s;
+    double clock_s;
 };
 
 static int
@@ -116,17 +126,18 @@ static void
 restart_server(struct harm *harm)
 {
     struct storm *storm = harm->storm;
+    struct cluster *server = storm_server(storm);
 
     if (race_below(&harm->random, 4) == 0) {
-        cluster_stop(&storm->cluster);
+        cluster_stop(server);
         storm->faults.stops++;
     } else {
-        cluster_crash(&storm->cluster);
+        cluster_crash(server);
         storm->faults.crashes++;
     }
     if (race_below(&harm->random, long_in) == 0)
         crash_outlast(&storm->crash);
-    cluster_start(&storm->cluster);
+    cluster_start(server);
 }
 
 static void
@@ -134,10 +145,10 @@ freeze_server(struct harm *harm)
 {
     double until_s = bench_now_s() + between(harm, 100, storm_lease_ms * 3 / 2) / 1e3;
 
-    cluster_freeze(&harm->storm->cluster);
+    cluster_freeze(storm_server(harm->storm));
     while (bench_now_s() < until_s)
         crash_rest();
-    cluster_thaw(&harm->storm->cluster);
+    cluster_thaw(storm_server(harm->storm));
     harm->storm->faults.freezes++;
 }
 
@@ -206,20 +217,58 @@ housekeep(struct harm *harm)
     PQclear(res);
 }
 
-/* For everybody at once, so that leases end that are not over, and sleeps. */
+/*
+ * For everybody at once: forward, so that leases end that are not over, and sleeps; or back, so that what was is still to come. In all it is
+ * never set back: a server whose clock says that it has not started yet sweeps nobody.
+ */
 static void
 move_clock(struct harm *harm)
 {
-    char sql[120];
+    bool back = race_below(&harm->random, 2) == 0;
+    char sql[160];
     PGresult *res;
 
-    (void)snprintf(sql, sizeof(sql),
-        "update public.storm_clock set moved = moved + %d * interval '1 ms'",
-        between(harm, 100, 3 * storm_lease_ms));
+    if (back)
+        (void)snprintf(sql, sizeof(sql),
+            "update public.storm_clock set moved = moved - %d * interval '1 ms' where moved >"
+            " interval '%d ms'",
+            between(harm, 100, setback_max_ms), setback_max_ms);
+    else
+        (void)snprintf(sql, sizeof(sql),
+            "update public.storm_clock set moved = moved + %d * interval '1 ms'",
+            between(harm, 100, 3 * storm_lease_ms));
     res = try_query(harm, sql);
-    if (res != NULL)
+    if (res != NULL && !back)
         harm->storm->faults.moves++;
+    if (res != NULL && back && strcmp(PQcmdTuples(res), "1") == 0)
+        harm->storm->faults.setbacks++;
     PQclear(res);
+}
+
+/* A day of history has been there for long enough. */
+static void
+drop_day(struct harm *harm)
+{
+    const char *sql = storm_next_day(harm->storm);
+    PGresult *res = sql == NULL ? NULL : try_query(harm, sql);
+
+    if (res != NULL)
+        harm->storm->faults.days++;
+    PQclear(res);
+}
+
+/* For a while there is no room for the server's log. */
+static void
+fill_disk(struct harm *harm)
+{
+    struct storm *storm = harm->storm;
+
+    if (!storm->with_disk)
+        return;
+    disk_fill(&storm->disk);
+    pass(harm, between(harm, full_min_ms, full_max_ms));
+    storm->faults.full++;
+    storm->faults.full_down += disk_free(&storm->disk);
 }
 
 /* Installs pawl again, which is how it is upgraded; nobody has to stop for that. */
@@ -250,7 +299,7 @@ install(struct harm *harm)
 static void
 do_fault(struct harm *harm)
 {
-    switch (race_below(&harm->random, 13)) {
+    switch (race_below(&harm->random, 12)) {
     case 0:
     case 8:
         proxy_cut_all(harm->storm->proxy);
@@ -277,9 +326,6 @@ do_fault(struct harm *harm)
     case 7:
         install(harm);
         break;
-    case 11:
-        move_clock(harm);
-        break;
     default:
         housekeep(harm);
         break;
@@ -290,8 +336,8 @@ static void
 start_killing(struct storm *storm)
 {
     struct killer_schedule schedule = {
-        .pause_min_ms = 50,
-        .pause_max_ms = 400,
+        .pause_min_ms = storm->shape->kill_min_ms,
+        .pause_max_ms = storm->shape->kill_max_ms,
         .kill = 16,
         .stop_cont = 3,
         .term = 2,
@@ -304,20 +350,62 @@ start_killing(struct storm *storm)
     killer_start(storm->crash.killer, &schedule);
 }
 
+/* What happens a few times in a storm only, each at its time. Whether one of them did. */
+static bool
+do_rare_fault(struct harm *harm)
+{
+    struct storm *storm = harm->storm;
+    double now_s = bench_now_s();
+
+    if (storm->with_standby && !storm->failed_over && now_s >= harm->failover_s) {
+        storm_standby_follow(storm);
+        pass(harm, between(harm, follow_min_ms, follow_max_ms));
+        storm_standby_promote(storm);
+    } else if (now_s >= harm->restart_s) {
+        restart_server(harm);
+        harm->restart_s =
+            now_s + between(harm, storm->shape->restart_min_ms, storm->shape->restart_max_ms) / 1e3;
+    } else if (now_s >= harm->full_s) {
+        fill_disk(harm);
+        harm->full_s = now_s + storm->seconds / 3;
+    } else if (now_s >= harm->clock_s) {
+        move_clock(harm);
+        harm->clock_s = now_s + between(harm, clock_min_ms, clock_max_ms) / 1e3;
+    } else if (now_s >= harm->day_s) {
+        drop_day(harm);
+        harm->day_s = now_s + storm->seconds / (storm_days + 1);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* When which of them comes first. */
+static struct harm
+begin_harm(struct storm *storm)
+{
+    struct harm harm = {.storm = storm, .random = race_random(&storm->crash.race, 300)};
+    double now_s = bench_now_s();
+
+    harm.restart_s = now_s +
+        between(&harm, storm->shape->restart_min_ms / 2, storm->shape->restart_max_ms / 2) / 1e3;
+    harm.failover_s = now_s + storm->seconds * between(&harm, 20, 50) / 100;
+    harm.full_s = now_s + storm->seconds * between(&harm, 10, 40) / 100;
+    harm.clock_s = now_s + between(&harm, clock_min_ms, clock_max_ms) / 1e3;
+    harm.day_s = now_s + storm->seconds * between(&harm, 5, 25) / 100;
+    return harm;
+}
+
 void
 storm_harm(struct storm *storm)
 {
-    struct harm harm = {.storm = storm, .random = race_random(&storm->crash.race, 300)};
+    struct harm harm = begin_harm(storm);
     double until_s = bench_now_s() + storm->seconds;
 
     start_killing(storm);
-    harm.restart_s = bench_now_s() + between(&harm, restart_min_ms / 2, restart_max_ms / 2) / 1e3;
     while (bench_now_s() < until_s) {
         look(&harm);
-        if (bench_now_s() >= harm.restart_s) {
-            restart_server(&harm);
-            harm.restart_s = bench_now_s() + between(&harm, restart_min_ms, restart_max_ms) / 1e3;
-        } else if (bench_now_s() >= harm.fault_s) {
+        if (!do_rare_fault(&harm) && bench_now_s() >= harm.fault_s) {
             do_fault(&harm);
             harm.fault_s = bench_now_s() + between(&harm, fault_min_ms, fault_max_ms) / 1e3;
         }

@@ -9,6 +9,7 @@
 #define STORM_FLOW "storm.flow.v1"
 #define STORM_TOPIC "storm.topic"
 #define STORM_SIGNAL "go"
+#define STORM_CHILD "storm.child.v1"
 
 enum {
     storm_key_bytes = 32,
@@ -37,6 +38,13 @@ static inline bool
 storm_signal_hasty(long n)
 {
     return n % 8 == 0;
+}
+
+/* Whether a run stands before the others of its queue, so that what is done about it finds it at work. */
+static inline bool
+storm_urgent(long n)
+{
+    return n % 3 == 0;
 }
 
 /* Whether a run of the flow fails in its last step, and is rolled back. */

@@ -16,7 +16,7 @@ enum {
     install_bytes_max = 4000000
 };
 
-/* A clock that can be moved. It is only moved forward: an event from before a run's trigger is not what it waits for. */
+/* A clock that can be moved. */
 static const char clock_sql[] =
     "create or replace function pawl.now() returns timestamptz language plpgsql volatile security"
     " definer set search_path to pg_catalog, pg_temp as $$ begin return clock_timestamp() + (select"
@@ -59,6 +59,7 @@ make_workflows(PGconn *conn)
             PQclear(bench_exec_params(
                 conn, "select pawl.create_workflow($1, base => '20 ms', cap => '1 s')", 1, params));
     }
+    bench_do(conn, "select pawl.create_workflow('" STORM_CHILD "')");
     bench_do(conn,
         "select from pawl.apply_flow('{\"flow\": \"" STORM_FLOW "\", \"base\": \"20ms\", \"cap\":"
         " \"1s\", \"steps\": [{\"step\": \"split\"}, {\"step\": \"side\"}, {\"step\": \"each\","
@@ -129,6 +130,12 @@ storm_prepare(struct storm *storm, bool install)
     storm->trace = open(storm->trace_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (storm->trace < 0)
         bench_die("cannot open \"%s\": error %d", storm->trace_path, errno);
+}
+
+struct cluster *
+storm_server(struct storm *storm)
+{
+    return storm->failed_over ? &storm->standby : &storm->cluster;
 }
 
 void

@@ -28,13 +28,18 @@ note_faults(struct storm *storm)
         cut.cuts_before, cut.cuts_after, cut.cuts_by_hand, f->delays, f->silences);
     race_note("%ld runs were open on average", f->counts > 0 ? f->open / f->counts : 0);
     race_note(
-        "%ld rounds of housekeeping, %ld installs, the clock moved %ld times, %ld looks at gates",
-        f->housekeeps, f->installs, f->moves, f->looks);
-    race_note(
-        "callers: %ld unknown; %ld events, %ld signals, %ld cancels, %ld retries acknowledged",
+        "%ld rounds of housekeeping, %ld installs, the clock moved %ld times and was set back "
+        "%ld times (%ld events once more for it), %ld looks at gates",
+        f->housekeeps, f->installs, f->moves, f->setbacks, f->reminders, f->looks);
+    race_note("disk full %ld times, for which the server was down %ld times, and said so %ld times",
+        f->full, f->full_down, f->full > 0 ? disk_complaints(&storm->disk) : 0);
+    if (f->failovers > 0)
+        race_note("failover to the standby in %.2f s", f->failover_s);
+    race_note("callers: %ld unknown; %ld events, %ld signals, %ld cancels (%ld held open), %ld "
+              "retries acknowledged",
         atomic_load(&storm->told.unknown), atomic_load(&storm->told.emits),
         atomic_load(&storm->told.signals), atomic_load(&storm->told.cancels),
-        atomic_load(&storm->told.retries));
+        atomic_load(&storm->told.blocks), atomic_load(&storm->told.retries));
 }
 
 static void
@@ -53,16 +58,17 @@ write_line(struct storm *storm, const char *state)
         " \"terms\": %ld, \"restarts\": %ld, \"freezes\": %ld, \"terminated\": %ld, \"runs\": %ld,"
         " \"success\": %ld, \"error\": %ld, \"cancelled\": %ld, \"records\": %ld, \"unknown\": %ld",
         (unsigned long long)storm->crash.race.seed, storm->crash.race.failed, storm->seconds,
-        killed.killed, killed.stopped, killed.termed, f->crashes + f->stops, f->freezes,
-        f->terminated, race_count(conn, "select count(*) from pg_temp.ended"),
+        killed.killed, killed.stopped, killed.termed, f->crashes + f->stops + f->failovers,
+        f->freezes, f->terminated, race_count(conn, "select count(*) from pg_temp.ended"),
         race_count(conn, "select count(*) from pg_temp.ended e where e.status = 1"),
         race_count(conn, "select count(*) from pg_temp.ended e where e.status = 2"),
         race_count(conn, "select count(*) from pg_temp.ended e where e.status = 3"),
         race_count(conn, "select count(*) from pawl.step"), atomic_load(&storm->told.unknown));
     (void)fprintf(file,
         ", \"cuts_before\": %ld, \"cuts_after\": %ld, \"cuts_by_hand\": %ld, \"moves\": %ld,"
-        " \"installs\": %ld",
-        cut.cuts_before, cut.cuts_after, cut.cuts_by_hand, f->moves, f->installs);
+        " \"setbacks\": %ld, \"installs\": %ld, \"full\": %ld, \"days\": %ld, \"failovers\": %ld",
+        cut.cuts_before, cut.cuts_after, cut.cuts_by_hand, f->moves, f->setbacks, f->installs,
+        f->full, f->days, f->failovers);
     for (int i = 0; i < storm_kinds; i++)
         (void)fprintf(file, ", \"%s\": %ld", storm_kind_specs[i].workflow,
             atomic_load(&storm->told.acked[i]));

@@ -273,6 +273,46 @@ a_connection_found_dead_is_replaced_before_anything_is_sent(void **state)
 }
 
 static void
+a_server_of_a_lower_epoch_is_sent_nothing(void **state)
+{
+    pawl_client *client;
+    pawl_error *error = NULL;
+
+    (void)state;
+    fake_conn.epoch = 3;
+    client = fake_conn_client("5s");
+    fake_conn.dead_at_rest = true;
+    fake_conn.epoch = 2;
+    assert_int_equal(signal_run(client, &error), PAWL_ECONN);
+    assert_string_equal(
+        pawl_error_message(error), "the server's epoch is lower than one that was seen");
+    assert_true(pawl_error_retryable(error));
+    pawl_error_free(error);
+    assert_int_equal(signal_run(client, NULL), PAWL_ECONN);
+    assert_int_equal(fake_conn.sends, 0);
+    assert_int_equal(fake_conn.opens, 3);
+    assert_int_equal(fake_conn.closes, 3);
+    fake_conn.epoch = 4;
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 1});
+    assert_int_equal(signal_run(client, NULL), PAWL_OK);
+    pawl_client_close(client);
+}
+
+/* A reply that was lost was perhaps done by the server that was there before. */
+static void
+a_lost_reply_stays_unknown_if_the_next_server_is_of_a_lower_epoch(void **state)
+{
+    pawl_client *client = fake_conn_client("5s");
+
+    (void)state;
+    fake_conn_add((struct fake_turn){.what = FAKE_SEND_BROKEN});
+    fake_conn.epoch = 0;
+    assert_int_equal(signal_run(client, NULL), PAWL_EUNKNOWN);
+    assert_int_equal(fake_conn.sends, 1);
+    pawl_client_close(client);
+}
+
+static void
 a_commit_without_its_standby_is_unknown_and_not_sent_again(void **state)
 {
     pawl_client *client = fake_conn_client("5s");
@@ -348,6 +388,8 @@ main(void)
         TEST(a_trigger_of_which_nobody_knows_gives_its_ids),
         TEST(a_lost_reply_without_a_new_connection_stays_unknown),
         TEST(a_connection_found_dead_is_replaced_before_anything_is_sent),
+        TEST(a_server_of_a_lower_epoch_is_sent_nothing),
+        TEST(a_lost_reply_stays_unknown_if_the_next_server_is_of_a_lower_epoch),
         TEST(a_commit_without_its_standby_is_unknown_and_not_sent_again),
         TEST(a_refusal_that_stays_is_not_waited_for),
         TEST(no_memory_to_send_leaves_the_connection),

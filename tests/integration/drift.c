@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code that changed under a run: thirty handlers that no longer fit what is recorded. Each of five steps of different kinds becomes one of
+ * the other kinds, gets another name, or is taken out. All of them are noticed, the run is paused, and no call ever returns what another
+ * one has recorded. The clock stands still.
+ */
+#include "scene.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum kind {
+    STEP,
+    SLEEP,
+    EVENT,
+    SIGNAL,
+    CHILD,
+    KINDS,
+    RENAMED = KINDS,
+    GONE,
+    CHANGES
+};
+
+/* There is one step of each kind, and it can become all but what it is. */
+enum {
+    mutants = KINDS * (CHANGES - 1)
+};
+
+struct tale {
+    bool changed;
+    int wrong;
+};
+
+/* The mutant's step, and what becomes of it. */
+static void
+read_mutant(int number, int *step, int *change)
+{
+    *step = number / (CHANGES - 1);
+    *change = number % (CHANGES - 1);
+    *change += *change >= *step;
+}
+
+static pawl_status
+say_name(pawl_run *run, void *userdata, pawl_bytes *output)
+{
+    (void)run;
+    *output = pawl_text(userdata);
+    return PAWL_OK;
+}
+
+/* What each gives is its own name in quotes; a sleep gives nothing. */
+static pawl_status
+ask(pawl_run *run, int kind, char *quoted, const char *name, pawl_bytes *output)
+{
+    char topic[32];
+
+    switch (kind) {
+    case STEP:
+        return pawl_step(run, name, say_name, quoted, output);
+    case SLEEP:
+        return pawl_sleep(run, name, 1);
+    case EVENT:
+        (void)snprintf(topic, sizeof(topic), "drift.%.2s", name);
+        return pawl_wait_event(run, name, topic, -1, output);
+    case SIGNAL:
+        return pawl_wait_signal(run, name, -1, output);
+    default:
+        return pawl_child(run, name, "drift.child", pawl_text(quoted), output);
+    }
+}
+
+static pawl_status
+change(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    struct tale *tale = pawl_run_userdata(run);
+    pawl_status status = PAWL_OK;
+    int mutant = 0, step, what;
+
+    (void)output;
+    for (size_t i = 0; i < input.size; i++)
+        if (input.data[i] >= '0' && input.data[i] <= '9')
+            mutant = mutant * 10 + (input.data[i] - '0');
+    read_mutant(mutant, &step, &what);
+    for (int i = 0; i < KINDS && status == PAWL_OK; i++) {
+        bool other = tale->changed && i == step;
+        char name[] = {(char)('a' + i), other && what == RENAMED ? 'x' : '\0', '\0'};
+        char quoted[8];
+        pawl_bytes got = {0};
+
+        if (other && what == GONE)
+            continue;
+        (void)snprintf(quoted, sizeof(quoted), "\"%s\"", name);
+        status = ask(run, other && what < KINDS ? what : i, quoted, name, &got);
+        tale->wrong += status == PAWL_OK && got.data != NULL && strcmp(got.data, quoted) != 0;
+    }
+    if (status == PAWL_OK)
+        status = pawl_wait_signal(run, "last", -1, NULL);
+    return status;
+}
+
+static pawl_status
+echo(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    (void)run;
+    *output = input;
+    return PAWL_OK;
+}
+
+/* Everything that the handlers wait for, also under another name, for all runs. */
+static void
+tell_all(struct scene *scene)
+{
+    scene_do(scene,
+        "select one.answer from pawl.emit('drift.c', '\"c\"') one, pawl.emit('drift.cx', '\"cx\"') "
+        "other",
+        NULL);
+    scene_do(scene,
+        "select pawl.signal(r.run_id, s.name, to_json(s.name)) from"
+        " pawl.list_runs(only_workflow => 'drift.v1', most => 100) r, unnest(array['d', 'dx']) s "
+        "(name)",
+        NULL);
+}
+
+static void
+go_on(struct scene *scene)
+{
+    for (int i = 0; i < KINDS + 1; i++) {
+        scene_go_on(scene);
+        scene_advance(scene, 10);
+    }
+}
+
+static void
+thirty_handlers_that_do_not_fit_their_records_are_all_noticed(void **state)
+{
+    struct scene *scene = *state;
+    struct tale tale = {0};
+    char runs[mutants][PAWL_ID_SIZE];
+
+    scene_do(scene, "select pawl.create_workflow('drift.v1', strict_order => true)", NULL);
+    scene_handle(scene, "drift.v1", change, &tale);
+    scene_handle(scene, "drift.child", echo, &tale);
+    scene_start(scene);
+    for (int i = 0; i < mutants; i++) {
+        char input[24];
+
+        (void)snprintf(input, sizeof(input), "{\"n\": %d}", i);
+        (void)snprintf(runs[i], sizeof(runs[i]), "%s", scene_trigger(scene, "drift.v1", input));
+    }
+    tell_all(scene);
+    go_on(scene);
+    for (int i = 0; i < mutants; i++)
+        assert_string_equal(scene_state(scene, runs[i]), "PAUSED signal");
+    tale.changed = true;
+    for (int i = 0; i < mutants; i++)
+        scene_do(scene, "select pawl.signal($1, 'last')", runs[i]);
+    go_on(scene);
+    for (int i = 0; i < mutants; i++) {
+        if (strcmp(scene_state(scene, runs[i]), "PAUSED operator") != 0)
+            fail_msg("mutant %d was not noticed: %s, %s", i, scene_state(scene, runs[i]),
+                scene_steps(scene, runs[i]));
+        scene_has(scene_text(scene, "select pawl.why($1)", runs[i]), "drift");
+    }
+    assert_int_equal(tale.wrong, 0);
+    /* With the code that they were begun with they end, but for those that have recorded something under another name by now. */
+    tale.changed = false;
+    for (int i = 0; i < mutants; i++)
+        scene_do(scene, "select pawl.resume(array[$1::uuid])", runs[i]);
+    go_on(scene);
+    for (int i = 0; i < mutants; i++) {
+        int step, what;
+
+        read_mutant(i, &step, &what);
+        assert_string_equal(
+            scene_state(scene, runs[i]), what == RENAMED ? "PAUSED operator" : "SUCCESS");
+    }
+    assert_int_equal(tale.wrong, 0);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            thirty_handlers_that_do_not_fit_their_records_are_all_noticed, scene_set_up_stopped,
+            scene_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("drift", tests, NULL, NULL);
+}
