@@ -257,10 +257,12 @@ declare
     v_epoch int := pawl._epoch();
     v_count int := 0;
 begin
-    -- A lease that ends later than any heartbeat could make it: the clock was set back.
+    -- A lease that ends later than any heartbeat could make it: the clock was set back. That is told from the clock as it is
+    -- now. p_now is older by what this round has done so far, and a lease that a heartbeat has made since is not to be cut.
     update pawl.worker w
-    set lease_until = p_now + w.lease
-    where w.ended_at is null and w.lease_until > p_now + w.lease
+    -- guard:sweep_clock
+    set lease_until = pawl.now() + w.lease
+    where w.ended_at is null and w.lease_until > pawl.now() + w.lease
       and w.session_id = any (array(
           select d.session_id from pawl.worker d
           where d.ended_at is null and d.lease_until > p_now + d.lease for update skip locked));
