@@ -284,7 +284,8 @@ rest:
        fi
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* A caller's transaction that has a row for a while and changes nothing. */

@@ -167,7 +167,8 @@ put:
     :: atomic { !CUT(tl) && d.step -> ACCEPTED; d.place = GONE; d.session = 0; writers--; lock = 0; goto claim }
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* Housekeeping: _sweep() of a lost session, or of one of an older epoch. */

@@ -302,7 +302,8 @@ put:
        }
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* Take back run r from a session that is lost: _take_back(), _make_free(), and at the limit _crash_out(). */

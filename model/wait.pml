@@ -293,7 +293,8 @@ suspend:
     };
     goto claim;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* emit(). An emitter of REPEATABLE READ remembers the waits of its snapshot; what fails with 40001 is called again. */
