@@ -90,7 +90,6 @@ proctype worker(byte w)
     byte f[2];        /* what it believes to hold */
     byte first[2], last[2];      /* answers of this call: to the first item of each run, to the last */
     bool failed[2];   /* the first item tells of a failed try, and there is no other */
-    bool tried[2];    /* the try has failed before */
     bool alone[2];    /* this call has the step only */
     bool acked[2];    /* the step is known to be recorded, so that the call has the end only */
     bool careful;
@@ -127,11 +126,11 @@ claim:
         fi
     };
 work:
-    /* The handlers work. The second run fails its first try in each life of the worker that has it. */
+    /* The handlers work. The second run fails its first try. */
     atomic {
         failed[0] = false;
-        failed[1] = f[1] != 0 && !tried[1] && t[1].failures == 0 && t[1].step == 0;
-        if :: failed[1] -> t[1].failures++; tried[1] = true :: else fi;
+        failed[1] = f[1] != 0 && t[1].failures == 0 && t[1].step == 0;
+        if :: failed[1] -> t[1].failures++ :: else fi;
         acked[0] = f[0] != 0 && t[0].step > 0;                   /* what the claim handed out */
         acked[1] = f[1] != 0 && t[1].step > 0;
         if :: f[0] != 0 && !acked[0] -> alone[0] = true :: skip fi;
@@ -144,17 +143,13 @@ send:
            crashes++;
            if :: HOLDS(0, f[0]) && f[0] != 0 -> t[0].lost = true :: else fi;
            if :: HOLDS(1, f[1]) && f[1] != 0 -> t[1].lost = true :: else fi;
-           f[0] = 0; f[1] = 0; tried[1] = false; failed[1] = false;
+           f[0] = 0; f[1] = 0; failed[1] = false; careful = false;
            acked[0] = false; acked[1] = false; alone[0] = false;
            goto claim
        }
-    :: atomic { f[0] == 0 && f[1] == 0 -> tried[1] = false; failed[1] = false; goto claim }
-    :: f[0] != 0 || f[1] != 0
-    fi;
-    r = 0;
-    if
-    :: careful -> goto rest
-    :: !careful
+    :: atomic { f[0] == 0 && f[1] == 0 -> failed[1] = false; careful = false; goto claim }
+    :: atomic { (f[0] != 0 || f[1] != 0) && careful -> goto rest }
+    :: (f[0] != 0 || f[1] != 0) && !careful
     fi;
     do                                   /* commit(): the set-wise statement, item after item */
     :: atomic {
@@ -171,18 +166,16 @@ send:
            fi;
            r++
        }
-    :: r == 2 -> r = 0; break
-    od;
-    if                                   /* _check_whole(): PW010 */
-    :: atomic {
-           (PARTLY(0) || PARTLY(1)) && !NO_whole_runs ->
+    :: atomic {                          /* _check_whole(): PW010 */
+           r == 2 && (PARTLY(0) || PARTLY(1)) && !NO_whole_runs ->
+           r = 0;
            UNLOCK(0); UNLOCK(1);
            first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0;
            careful = true;
            goto send
        }
-    :: !(PARTLY(0) || PARTLY(1)) || NO_whole_runs
-    fi;
+    :: r == 2 && (!(PARTLY(0) || PARTLY(1)) || NO_whole_runs) -> r = 0; break
+    od;
 rest:
     do                                   /* _commit_rest(): the other items, in order */
     :: atomic {                          /* _commit_item() of the first item of run r: lock and tests */
@@ -250,7 +243,12 @@ rest:
                  t[r].place = GONE;
                  t[r].run_session = w;
                  t[r].run_fence = f[r];
-                 t[r].session = 0
+                 t[r].session = 0;
+                 /* Nobody reads these of a run that is gone. */
+                 t[r].fence = 0;
+                 t[r].tries = 0;
+                 t[r].failures = 0;
+                 t[r].lost = false
               :: else
               fi;
               r++
