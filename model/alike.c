@@ -4,25 +4,12 @@
  * this into the checker that Spin writes, for safety: a state is looked up with its workers in order, so one of up to NW! such
  * states is searched. What is searched, and a counter-example, are states as they are.
  *
- * In order means: by what a worker is at, has in its variables, and in which of the model's variables its number stands, which
- * model/list names (ALIKE here). Two workers that agree in all of it may be exchanged without any change. When a worker has ended
- * for good, a state is taken as it is.
+ * In order means: by where a worker is, what its variables hold, and in which variables of the model its number stands; model/list
+ * names those, and model/run makes ALIKE of them. Two workers that agree in all of it may be exchanged without any change.
  */
-static State kept;
+#define MOST_NUMBERS 32
 
-#define MOST_NUMBERS 16
-static uchar *number[MOST_NUMBERS];
-static int numbers;
-
-static void
-stands_in(uchar *variable)
-{
-    if (numbers == MOST_NUMBERS)
-        Uerror("alike.c: MOST_NUMBERS is too small");
-    number[numbers++] = variable;
-}
-
-/* What tells worker w from others; its number and its place in the state are not part of it. */
+/* What tells a worker from others; its number and its place in the state are no part of it. */
 typedef struct Mark {
     P0 at;
     unsigned where;
@@ -37,43 +24,41 @@ compare(const Mark *a, const Mark *b)
     return order != 0 ? order : a->where < b->where ? -1 : a->where > b->where;
 }
 
-/* Brings the workers in order; returns whether that changed the state, which is in kept then. */
+/* Fills in the marks of the workers in order; returns whether they stood otherwise. */
 static int
-bring_in_order(void)
+order_workers(Mark mark[NW], uchar *const number[], int numbers)
 {
-    Mark mark[NW], one;
-    uchar new_number[NW + 1];
+    Mark one;
     int i, j, moved = 0;
 
-    if (now._nr_pr <= NW)
-        return 0;
-    if (numbers == 0) {
-        ALIKE
-    }
     for (i = 0; i < NW; i++) {
-        P0 *worker = (P0 *)pptr(i + 1);
+        const P0 *worker = (const P0 *)pptr(i + 1);
 
         if (worker->_t != 0 || worker->w != i + 1)
             Uerror("alike.c: workers are not the processes 1 to NW");
-        mark[i].at = *worker;
-        mark[i].at._pid = 0;
-        mark[i].at.w = 0;
-        mark[i].w = i + 1;
-        mark[i].where = 0;
+        one.at = *worker;
+        one.at._pid = 0;
+        one.at.w = 0;
+        one.w = i + 1;
+        one.where = 0;
         for (j = 0; j < numbers; j++)
-            mark[i].where |= (unsigned)(*number[j] == i + 1) << j;
-    }
-    for (i = 1; i < NW; i++) {
-        one = mark[i];
+            one.where |= (unsigned)(*number[j] == i + 1) << j;
         for (j = i; j > 0 && compare(&one, &mark[j - 1]) < 0; j--) {
             mark[j] = mark[j - 1];
             moved = 1;
         }
         mark[j] = one;
     }
-    if (!moved)
-        return 0;
-    memcpy(&kept, &now, vsize);
+    return moved;
+}
+
+/* Brings the workers of the state in order. */
+static void
+exchange_workers(const Mark mark[NW], uchar *const number[], int numbers)
+{
+    uchar new_number[NW + 1];
+    int i, j;
+
     for (i = 0; i < NW; i++) {
         P0 *worker = (P0 *)pptr(i + 1);
 
@@ -85,5 +70,23 @@ bring_in_order(void)
     for (j = 0; j < numbers; j++)
         if (*number[j] != 0 && *number[j] <= NW)
             *number[j] = new_number[*number[j]];
-    return 1;
+}
+
+/* Looks the state up, and leaves it as it was. Before init has started the workers there is nothing to exchange. */
+static int
+look_up(void)
+{
+    uchar *number[MOST_NUMBERS];
+    Mark mark[NW];
+    State kept;
+    int j, numbers = 0, found;
+
+    ALIKE;
+    if (now._nr_pr <= NW || !order_workers(mark, number, numbers))
+        return h_store((char *)&now, vsize);
+    memcpy(&kept, &now, vsize);
+    exchange_workers(mark, number, numbers);
+    found = h_store((char *)&now, vsize);
+    memcpy(&now, &kept, vsize);
+    return found;
 }
