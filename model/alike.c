@@ -72,6 +72,26 @@ exchange_workers(const Mark mark[NW], uchar *const number[], int numbers)
             *number[j] = new_number[*number[j]];
 }
 
+#ifdef CLASSES
+/* Writes down a state that was brought in order: two hashes of 64 bits, which model/run counts. */
+static void
+write_class(void)
+{
+    unsigned long sum[2] = {1469598103934665603UL, 88172645463325252UL};
+    const uchar *byte = (const uchar *)&now;
+    FILE *out = fopen("classes", "ab");
+    int i;
+
+    for (i = 0; i < (int)vsize; i++) {
+        sum[0] = (sum[0] ^ byte[i]) * 1099511628211UL;
+        sum[1] = (sum[1] + byte[i]) * 6364136223846793005UL + 1442695040888963407UL;
+        sum[1] ^= sum[1] >> 29;
+    }
+    if (out == NULL || fwrite(sum, sizeof(sum), 1, out) != 1 || fclose(out) != 0)
+        Uerror("alike.c: cannot write classes");
+}
+#endif
+
 /* Looks the state up, and leaves it as it was. Before init has started the workers there is nothing to exchange. */
 static int
 look_up(void)
@@ -82,11 +102,19 @@ look_up(void)
     int j, numbers = 0, found;
 
     ALIKE;
-    if (now._nr_pr <= NW || !order_workers(mark, number, numbers))
-        return h_store((char *)&now, vsize);
-    memcpy(&kept, &now, vsize);
-    exchange_workers(mark, number, numbers);
+#ifdef CLASSES
     found = h_store((char *)&now, vsize);
+    if (found)
+        return found;
+#endif
+    memcpy(&kept, &now, vsize);
+    if (now._nr_pr > NW && order_workers(mark, number, numbers))
+        exchange_workers(mark, number, numbers);
+#ifdef CLASSES
+    write_class();
+#else
+    found = h_store((char *)&now, vsize);
+#endif
     memcpy(&now, &kept, vsize);
     return found;
 }
