@@ -43,6 +43,7 @@ declare
 begin
     select count(*) into v_count
     from (select from pawl.task t where t.run_id = p_run and t.task_no > 0 order by t.task_no for update skip locked) l;
+    -- guard:flow_lock_tasks
     return v_count = (select count(*) from pawl.task t where t.run_id = p_run and t.task_no > 0);
 end
 $$;
