@@ -541,9 +541,12 @@ begin
     perform pawl._session(session);
     return query
     select t.run_id, t.task_no, t.fence, q.name, t.attempt, t.claimed_at,
-           case when t.ending is not null and not t.rolling_back then 'cancelled' when t.paused is not null then 'paused' end
+           case when t.ending is not null and not t.rolling_back or z.ending is not null then 'cancelled'
+                when t.paused is not null then 'paused' end
     from pawl.task t
     join pawl.queue q on q.queue_id = t.queue_id
+    -- As a heartbeat tells it.
+    left join pawl.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
     where t.place = 2 and t.session_id = session
     order by t.run_id, t.task_no
     limit 10000;
