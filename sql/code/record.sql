@@ -212,6 +212,9 @@ begin
                                                'error', s.error) order by s.seq, s.name) as steps
         from chosen c
         join step s on s.run_id = c.run_id and s.task_no = c.task_no and (s.state <> 2 or s.round = c.round)
+                   -- What a flow's task came to, if only that it was lost, is none of the steps of its handler.
+                   -- guard:records_own_steps
+                   and (s.task_no = 0 or strpos(s.name, '#') > 0)
         group by c.n
     )
     select array_agg(r.record order by f.n),
