@@ -372,6 +372,7 @@ declare
     v_keys text[];
     v_flow_keys text[];
     v_flow_inputs json[];
+    v_limited uuid[];
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         perform pawl._only_read_committed('claim');
@@ -454,6 +455,12 @@ begin
         end if;
         v_keys := array(select i.run_id || ' ' || i.task_no from unnest(v_ids, v_tasks) with ordinality i (run_id, task_no, n) order by i.n);
         select f.keys, f.inputs into v_flow_keys, v_flow_inputs from pawl._flow_inputs(v_all) f;
+        -- The time limit of a run is with its task 0.
+        v_limited := array(
+            select z.run_id
+            from (select distinct t.run_id from pawl.task t where t.ctid = any (v_all) and t.task_no > 0) r
+            cross join lateral (
+                select z.run_id from pawl.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
     end if;
     if v_worker.idle then
         update pawl.worker w set idle = false
@@ -486,7 +493,7 @@ begin
               case when v_name is null then (
                        select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = t.queue_id)
                    else v_timeout end,
-              case when t.attached then pawl._run_timeout(t.run_id, v_now) end;
+              case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end;
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is

@@ -235,9 +235,13 @@ begin
     if p_run.ending is not null then
         perform pawl._let_end(p_run, p_now);
     elsif p_state = 2 then
-        perform pawl._begin_ending(p_run, 2, json_build_object('code', 'step_failed', 'message',
+        -- A worker that lets go because the time of the run is over says the same as the engine would.
+        perform pawl._begin_ending(p_run, 2, case
+            when p_run.attached and pawl._run_timeout(p_run.run_id, p_now) = 0 then
+                json_build_object('code', 'timeout', 'message', 'the run has reached its time limit')
+            else json_build_object('code', 'step_failed', 'message',
                 format('step %s failed: %s', pawl._task_name(v_step.name, p_task), pawl._error_text(p_error)),
-                'step', pawl._task_name(v_step.name, p_task), 'error', p_error), true, null, p_now);
+                'step', pawl._task_name(v_step.name, p_task), 'error', p_error) end, true, null, p_now);
     else
         perform pawl._advance(array[p_run.run_id], array[p_task], p_now);
     end if;
