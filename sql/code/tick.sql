@@ -210,6 +210,7 @@ begin
             v_queues := v_queues || v_task.queue_id;
         end if;
         v_ends := pawl._ends_taken_back(v_task, p_crashed);
+        -- guard:sweep_leaves_task
         continue when v_ends is null;
         if p_crashed and v_task.started then
             perform pawl._audit(v_task.run_id, v_task.task_no, v_task.kept, p_now, 'lease_lost',
@@ -399,6 +400,7 @@ begin
         continue when not found;
         v_task.started := true;
         v_ends := pawl._ends_taken_back(v_task, true);
+        -- guard:hung_leaves_task
         continue when v_ends is null;
         v_count := v_count + 1;
         perform pawl._audit(v_hung.run_id, v_hung.task_no, v_task.kept, p_now, 'step_timeout',
