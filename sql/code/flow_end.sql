@@ -148,6 +148,28 @@ end
 $$;
 comment on function pawl._drop_tasks(pawl.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
 
+-- Steps of a run that are child runs and have not ended, when the run does: one with an undo leaves a record, because nobody
+-- knows what it has done, or does until the cancel reaches it.
+create or replace function pawl._leave_children(p_run pawl.task, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if not p_run.undo then
+        return;
+    end if;
+    perform pawl._record_task(p_run, w.task_no, s.name, 3, null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
+    from pawl.wait w
+    join pawl.queue q on q.queue_id = p_run.queue_id
+    join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
+    -- A child that a task has started by itself is a step of that task.
+    where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 5 and strpos(w.name, '#') = 0 and s.undo is not null;
+end
+$$;
+comment on function pawl._leave_children(pawl.task, timestamptz) is 'records the children of a flow that it ends without';
+
 -- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
 -- task is held, at the latest after a grace. Task 0 is locked.
 create or replace function pawl._begin_ending(
@@ -191,6 +213,8 @@ begin
     if exists (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0) then
         return 'ok';
     end if;
+    -- guard:child_undo
+    perform pawl._leave_children(p_run, p_now);
     return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
         (p_run.ending ->> 'rollback')::boolean, p_now);
 end
@@ -210,6 +234,8 @@ begin
     end if;
     perform pawl._cancel_children(p_run, p_now);
     perform pawl._drop_tasks(p_run, true, p_now);
+    -- guard:child_undo_forced
+    perform pawl._leave_children(p_run, p_now);
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;
