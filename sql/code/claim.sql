@@ -256,7 +256,7 @@ comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run
 
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
-create or replace function pawl._leave_out(p_all tid[], p_left_out uuid[], p_too_large uuid[], p_now timestamptz)
+create or replace function pawl._leave_out_tasks(p_all tid[], p_left_out text[], p_too_large text[], p_now timestamptz)
 returns tid[]
 language plpgsql
 volatile
@@ -272,11 +272,14 @@ declare
     v_undone json;
 begin
     for v_task in
-        select t.* from pawl.task t where t.ctid = any (p_all) and t.run_id = any (p_too_large)
+        select t.* from pawl.task t where t.ctid = any (p_all) and t.run_id || ' ' || t.task_no = any (p_too_large)
     loop
         if v_task.task_no > 0 then
-            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only.
-            if pawl._lock_flow(v_task.run_id) then
+            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only. And with
+            -- another of its tasks the run may have let this one go.
+            -- guard:large_once
+            if pawl._lock_flow(v_task.run_id) and exists (
+                select from pawl.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
                 perform pawl._finish_task((select r from pawl.task r where r.run_id = v_task.run_id and r.task_no = 0),
                     v_task.task_no, 2, null, v_error, p_now, v_task.attempt, v_task.fence, v_task.started_at);
             end if;
@@ -295,10 +298,11 @@ begin
     return array(
         select t.ctid
         from pawl.task t
-        where t.ctid = any (p_all) and t.run_id <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
+        where t.ctid = any (p_all)
+          and t.run_id || ' ' || t.task_no <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
 end
 $$;
-comment on function pawl._leave_out(tid[], uuid[], uuid[], timestamptz) is 'takes out of a claim what it cannot hand out';
+comment on function pawl._leave_out_tasks(tid[], text[], text[], timestamptz) is 'takes out of a claim what it cannot hand out';
 
 -- The picked tasks (locked) without those of flows that are to end: nothing new starts there. They were left over by
 -- a claim that came to nothing, and go now.
@@ -364,8 +368,8 @@ declare
     v_ids uuid[];
     v_tasks int[];
     v_records json[];
-    v_left_out uuid[];
-    v_too_large uuid[];
+    v_left_out text[];
+    v_too_large text[];
     v_name text;
     v_timeout bigint;
     v_flow boolean;
@@ -439,9 +443,9 @@ begin
         -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
         perform pawl._settle_due(v_ids, v_tasks, pawl.now());
         select r.records, r.left_out, r.too_large into v_records, v_left_out, v_too_large
-        from pawl._records(v_ids, v_tasks, 67108864) r;
+        from pawl._load_records(v_ids, v_tasks, 67108864) r;
         if v_left_out is not null or v_too_large is not null then
-            v_all := pawl._leave_out(v_all, v_left_out, v_too_large, v_now);
+            v_all := pawl._leave_out_tasks(v_all, v_left_out, v_too_large, v_now);
             if cardinality(v_all) = 0 then
                 return;
             end if;
@@ -522,7 +526,7 @@ begin
            t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
            case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid]) f)
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
-           (select r.records[1] from pawl._records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
+           (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
            pawl._run_timeout(t.run_id, pawl.now())
     from pawl.task t
     join pawl.queue q on q.queue_id = t.queue_id
