@@ -390,6 +390,13 @@ begin
         where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
           and w.told_at
               + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
+          -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
+          and exists (
+              select from pawl.task t
+              where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
+                and t.session_id = w.session_id and t.claimed_at <= w.told_at)
+        -- Nor must one that somebody has locked.
+        order by random()
         limit 100
     loop
         select t.* into v_task
