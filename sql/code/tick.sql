@@ -258,10 +258,12 @@ declare
     v_epoch int := pawl._epoch();
     v_count int := 0;
 begin
-    -- A lease that ends later than any heartbeat could make it: the clock was set back.
+    -- A lease that ends later than any heartbeat could make it: the clock was set back. That is told from the clock as it is
+    -- now. p_now is older by what this round has done so far, and a lease that a heartbeat has made since is not to be cut.
     update pawl.worker w
-    set lease_until = p_now + w.lease
-    where w.ended_at is null and w.lease_until > p_now + w.lease
+    -- guard:sweep_clock
+    set lease_until = pawl.now() + w.lease
+    where w.ended_at is null and w.lease_until > pawl.now() + w.lease
       and w.session_id = any (array(
           select d.session_id from pawl.worker d
           where d.ended_at is null and d.lease_until > p_now + d.lease for update skip locked));
@@ -389,6 +391,13 @@ begin
         where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
           and w.told_at
               + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
+          -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
+          and exists (
+              select from pawl.task t
+              where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
+                and t.session_id = w.session_id and t.claimed_at <= w.told_at)
+        -- Nor must one that somebody has locked.
+        order by random()
         limit 100
     loop
         select t.* into v_task

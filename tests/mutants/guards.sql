@@ -185,6 +185,14 @@ select iso.hold();
 select pawl.housekeep();
 \o
 select iso.check('sweep_lease', iso.state('r'), 'RUNNING r1 f1');
+-- A round that began before the heartbeat.
+select pawl.now() as began \gset
+\o /dev/null
+select from iso.moves_on('1 s');
+select pawl.heartbeat(iso.session('w1'));
+select pawl._sweep(:'began');
+\o
+select iso.check('sweep_clock', (select (w.lease_until - pawl.now() = w.lease)::text from pawl.worker w where w.session_id = iso.session('w1')), 'true');
 select iso.check('running_form', iso.try($$select count(*) from pawl.heartbeat(iso.session('w1'), '[{"run": "?"}]')$$), 'error PW003');
 -- Ended by its time limit; the worker must not take the end for its own.
 \o /dev/null
