@@ -9,6 +9,8 @@
 static const char *const wanted[] = {
     "create_workflow: created exists differs PW003",
     "alter_workflow: ok PW002 PW003",
+    "create_flow: created exists differs PW003",
+    "add_step: created exists differs PW002 PW003",
     "trigger: created existing PW002 PW003 PW004 PW009",
     "trigger_many: created existing PW002 PW003 PW004 PW009",
     "register: ok PW003 PW011",

@@ -27,6 +27,7 @@ match_prepare_database(char *server, size_t size)
     bench_do(conn, "set client_min_messages to warning");
     bench_do_file(conn, "sql/test/clock.sql");
     bench_do_file(conn, "tests/oracle/lib/oracle.sql");
+    bench_do_file(conn, "tests/oracle/lib/choices.sql");
     (void)snprintf(server, size, "%s", PQparameterStatus(conn, "server_version")); /* for people */
     PQfinish(conn);
 }
@@ -54,6 +55,7 @@ match_seed(struct player *player, long seed, const struct match_plan *plan)
     if (calls == NULL)
         bench_die("out of memory");
     generator_init(&generator, (uint64_t)seed);
+    generator.flows = true;
     player_reset(player);
     for (long i = 0; i < plan->calls && same; i++) {
         enum player_outcome outcome;

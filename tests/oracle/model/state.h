@@ -13,6 +13,9 @@ struct pw_uuid;
 
 enum {
     ORACLE_WORKFLOWS_MAX = 32,
+    ORACLE_QUEUES_MAX = 64,
+    ORACLE_STEPS_MAX = 10, /* of one flow */
+    ORACLE_STEP_SPAN = 1000000, /* numbers of tasks between one step of a flow and the next */
     ORACLE_CRASH_MAX = 5,
     ORACLE_SUSPECT_AT = 2,
     ORACLE_PAYLOAD_MAX = 4000, /* the comparison sets the engine's limit to this */
@@ -28,6 +31,7 @@ enum oracle_place {
     ORACLE_WAITING = 1,
     ORACLE_HELD = 2,
     ORACLE_SUSPECT = 3,
+    ORACLE_OPEN = 4, /* the run of a flow, which its tasks carry out */
 };
 
 enum oracle_state {
@@ -46,6 +50,28 @@ enum oracle_kind {
     ORACLE_APPROVAL = 6,
 };
 
+/* Where tasks wait: one of each workflow, and one of each step of a flow that is no child run. */
+struct oracle_queue {
+    const char *name;
+    int workflow;
+    int64_t step_timeout_us;
+    bool own_timeout;
+    bool paused;
+};
+
+/* A step of a flow; number n stands at n - 1. */
+struct oracle_flow_step {
+    const char *name;
+    int no;
+    int deps[ORACLE_DEPS_MAX];
+    int deps_count;
+    int queue;    /* -1: it is a child run */
+    int child;    /* the workflow of that, or -1 */
+    int map_from; /* 0: the run's input; -1: it is no map */
+    bool spreads; /* its skip, or that of one before it, skips what depends on it */
+    struct oracle_step_spec spec;
+};
+
 struct oracle_workflow {
     const char *name;
     const char *runtime;
@@ -55,7 +81,11 @@ struct oracle_workflow {
     int64_t step_timeout_us;
     bool strict_order;
     bool workflow_paused;
-    bool queue_paused;
+    int queue;
+    bool flow;
+    bool frozen; /* it was triggered: its steps do not change any more */
+    struct oracle_flow_step steps[ORACLE_STEPS_MAX];
+    int steps_count;
 };
 
 struct oracle_session {
@@ -67,7 +97,7 @@ struct oracle_session {
     int64_t lease_until;
     int64_t told_at;
     struct oracle_running running;
-    uint32_t queues; /* one bit for each workflow, as of the last look */
+    uint64_t queues; /* one bit for each queue, as of the last look */
     int queues_seen;
     bool idle;
     bool draining;
@@ -76,6 +106,7 @@ struct oracle_session {
 
 struct oracle_step {
     const char *name;
+    const char *full_name; /* NAME#n of what a task of a flow came to; else NULL */
     int round;
     enum oracle_state state;
     enum oracle_kind kind;
@@ -121,6 +152,7 @@ struct oracle_audit {
     int64_t at;
     const char *who;
     const char *detail; /* of what is said once only */
+    int task;
 };
 
 struct oracle_round {
@@ -133,13 +165,24 @@ struct oracle_round {
     int64_t ended_at;
     bool rolled_back;
     const char *parent_step;
+    int parent_task;
     const char *output;
     const char *error;
 };
 
+/*
+ * A run, or a task of a flow's run: both are claimed, wait and are committed alike. Of a task the run it is of has what
+ * concerns all: audit, signals, notes, rounds, limits. What a task recorded stays with it when it does not live, for the
+ * next round; a step of a flow that never was a task (skipped, a child run, a map as a whole) has one, too, for its record.
+ */
 struct oracle_run {
     const char *id;
     struct oracle_workflow *workflow;
+    int queue;
+    struct oracle_run *whole; /* of a task its run, of a run itself */
+    int task;                 /* 0: the run */
+    bool was_task;            /* it has been one that could be claimed */
+    struct oracle_run *tasks; /* by their numbers */
     const char *tenant;
     const char *key;
     int priority;
@@ -148,6 +191,7 @@ struct oracle_run {
     int64_t triggered_at;
     const char *parent;
     const char *parent_step;
+    int parent_task; /* 0: the run itself */
 
     /* Of the round in force; nothing of it counts when the run does not live. */
     bool living;
@@ -186,6 +230,10 @@ struct oracle_run {
     int64_t grace_at;
     int64_t cancel_at;
 
+    /* Of a flow: how many more must come before a step can start, or a map that has started is done; 0: none has come yet,
+     * or it has begun. Step 0 is the end. */
+    int missing[ORACLE_STEPS_MAX + 1];
+
     struct oracle_step *steps;
     size_t steps_count;
     struct oracle_wait *waits;
@@ -203,7 +251,7 @@ struct oracle_run {
     bool kept; /* it outlived the day of its trigger */
     bool touched;
     bool gone;               /* purged; only children still name it */
-    struct oracle_run *next; /* in the order of the ids */
+    struct oracle_run *next; /* in the order of the ids, or of the tasks */
 };
 
 struct oracle_key {
@@ -234,10 +282,13 @@ struct oracle {
     const struct oracle_meanwhile *meanwhile; /* NULL: nobody else does anything */
     enum oracle_moment moment;                /* of the call that is being made */
     bool observing;
+    const struct oracle_chooser *chooser; /* NULL: nobody is asked */
     int crash_max;
     int64_t grace_us;
     struct oracle_workflow workflows[ORACLE_WORKFLOWS_MAX];
     size_t workflows_count;
+    struct oracle_queue queues[ORACLE_QUEUES_MAX];
+    int queues_count;
     struct oracle_session *sessions;
     size_t sessions_count;
     struct oracle_run *runs;
@@ -273,8 +324,17 @@ bool oracle_session_locked(const struct oracle *o, const struct oracle_session *
 
 /* NULL if the session may act, else the SQLSTATE. */
 const char *oracle_session_problem(struct oracle *o, int64_t id);
-uint32_t oracle_queues_of(struct oracle *o, const struct oracle_session *session);
+uint64_t oracle_queues_of(struct oracle *o, const struct oracle_session *session);
 bool oracle_handled(struct oracle *o, const struct oracle_workflow *workflow);
+int oracle_add_queue(struct oracle *o, const char *name, const struct oracle_workflow *workflow, int64_t step_timeout_us, bool own_timeout);
+
+/* The run itself or a task of it, NULL if there is none; and the same, made if there is none, which then does not live. */
+struct oracle_run *oracle_find_task(struct oracle_run *run, int task);
+struct oracle_run *oracle_task(struct oracle_run *run, int task);
+
+/* Runs and their tasks, one after another; NULL at the end. */
+struct oracle_run *oracle_next_task(struct oracle_run *task);
+void oracle_free_tasks(struct oracle_run *run);
 
 /* The record of a step that counts in the round in force, or NULL. */
 struct oracle_step *oracle_find_step(struct oracle_run *run, const char *name);
@@ -304,8 +364,10 @@ struct oracle_new_run {
     int64_t delay_us;
     const char *parent;
     const char *parent_step;
+    int parent_task;
 };
 
+/* Of a flow the caller opens it then. */
 struct oracle_run *oracle_add_run(struct oracle *o, const struct oracle_new_run *made);
 
 void oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const char *who);
@@ -359,13 +421,79 @@ const char *oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64
 const char *oracle_cancel_run(
     struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback);
 
+/* --- flows --- */
+
+/* A run of a flow starts its first steps, after a delay or ORACLE_NONE; it may have ended then. */
+void oracle_open_flow(struct oracle *o, struct oracle_run *run, int64_t delay_us);
+
+/* It goes on from what is recorded. */
+void oracle_reopen_flow(struct oracle *o, struct oracle_run *run);
+
+/* What a task came to: the record, and what follows for the run. started_at: ORACLE_NONE is now. source: the child run. */
+struct oracle_outcome {
+    enum oracle_state state;
+    const char *output;
+    const char *error;
+    int attempt;
+    int fence;
+    int64_t started_at;
+    const char *source;
+};
+
+void oracle_finish_task(struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *outcome);
+void oracle_record_task(struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *outcome, const char *undo);
+
+/* These tasks of the run are done: what may start now starts, and the run ends if nothing is left. */
+void oracle_go_on(struct oracle *o, struct oracle_run *run, int task);
+
+/* The run is to end; it does when nobody holds a task of it. */
+void oracle_cancel_children(struct oracle *o, const struct oracle_run *run);
+void oracle_begin_ending(struct oracle *o, struct oracle_run *run, int status, const char *error, bool rollback, const char *by);
+void oracle_let_end(struct oracle *o, struct oracle_run *run);
+/* Its time is over, whoever holds a task of it. "busy": not now. */
+const char *oracle_force_end(struct oracle *o, struct oracle_run *run, int status, const char *error, bool rollback);
+/* Takes away one task, or with NULL all that nobody holds; or all. What had started and has an undo leaves a record. */
+void oracle_drop_task(struct oracle *o, struct oracle_run *task);
+void oracle_drop_tasks(struct oracle *o, struct oracle_run *run, bool held);
+
+/* Another call has the run of a flow, or a flow that its end may end. */
+bool oracle_flow_is_locked(struct oracle *o, const struct oracle_run *run);
+
+/* An item that lets go of a task; and one of a task that does not live. */
+void oracle_item_task(struct oracle *o, struct oracle_run *task, const struct oracle_item *item, const char **answer, const char **value);
+/* A task was taken from its holder. False: it does not end with that. */
+bool oracle_end_lost_task(struct oracle *o, struct oracle_run *task, bool crashed, bool started);
+/* Whether it would, and whether that cannot be done now. */
+bool oracle_ends_lost(const struct oracle *o, const struct oracle_run *task, bool crashed, bool started);
+
+const struct oracle_flow_step *oracle_step_of(const struct oracle_run *run, int task);
+/* The record of a step or element, and whether it is one that counts as done. */
+const struct oracle_step *oracle_task_record(const struct oracle_run *run, int task);
+/* What a step is given, with what its dependencies came to; of step 0, the run's output. */
+const char *oracle_step_input(struct oracle *o, const struct oracle_run *run, const struct oracle_flow_step *step);
+const char *oracle_flow_output(struct oracle *o, const struct oracle_run *run);
+const char *oracle_task_input(struct oracle *o, const struct oracle_run *task);
+/* Nothing depends on this step. */
+bool oracle_is_leaf(const struct oracle_workflow *flow, int step);
+/* The array that a map goes over, or NULL and why not. */
+const char *oracle_map_array(struct oracle *o, const struct oracle_run *run, const struct oracle_flow_step *step, const char **error);
+struct oracle_policy oracle_policy_of(const struct oracle_run *task);
+/* A JSON string of a text. */
+const char *oracle_quote(struct oracle *o, const char *text);
+
 /* {"code": CODE, "message": MESSAGE} */
 const char *oracle_error(struct oracle *o, const char *code, const char *message);
+
+/* A run, or a task of it, has taken this event. */
+bool oracle_has_taken(const struct oracle_run *run, const char *event);
 
 /* Whether an event matches; match NULL does not ask. */
 bool oracle_matches(const char *match, const char *payload);
 
 /* What an item that waits comes to; see item.c. */
+/* What one name came to, as a commit answers with it. */
+const char *oracle_value_of(struct oracle *o, const struct oracle_step *step);
+const char *oracle_recorded(struct oracle *o, struct oracle_run *task, const char *name);
 void oracle_item_wait(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,
     enum oracle_kind kind, const char **answer, const char **value);
 void oracle_item_close(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,
