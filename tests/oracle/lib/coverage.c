@@ -45,6 +45,31 @@ static const char *const wanted[] = {
     "pawl.wait_signal: ok already busy lease_lost cancelled refused",
     "pawl.release: ok already busy lease_lost cancelled",
     "record_step: ok already PW003 PW005 PW006 PW007 PW012",
+    "task step: ok already busy lease_lost cancelled refused",
+    "task begin: ok already busy lease_lost cancelled refused",
+    "task step_error: ok already busy lease_lost cancelled refused",
+    "task retry item: ok already busy lease_lost cancelled refused",
+    "task took: ok already busy lease_lost cancelled refused",
+    "task sleep: ok already busy lease_lost cancelled refused",
+    "task event: ok already busy lease_lost cancelled refused",
+    "task signal item: ok already busy lease_lost cancelled refused",
+    "task approval: ok already busy lease_lost cancelled refused",
+    "task child: ok already busy lease_lost cancelled refused",
+    "task complete: ok already busy lease_lost cancelled refused",
+    "task fail: ok already busy lease_lost cancelled refused",
+    "task suspend: ok already busy lease_lost cancelled refused",
+    "task release: ok already busy lease_lost cancelled refused",
+    "task drift: ok already busy lease_lost cancelled refused",
+    "task start: ok already busy lease_lost cancelled refused",
+    "task note: ok already busy lease_lost cancelled refused",
+    "task pawl.step: ok already busy lease_lost cancelled refused",
+    "task pawl.complete: ok already busy lease_lost cancelled refused",
+    "task pawl.fail: ok already busy lease_lost cancelled refused",
+    "task pawl.sleep: ok already busy lease_lost cancelled refused",
+    "task pawl.wait_event: ok already busy lease_lost cancelled refused",
+    "task pawl.wait_signal: ok already busy lease_lost cancelled refused",
+    "task pawl.release: ok already busy lease_lost cancelled refused",
+    "task record_step: ok already PW003 PW005 PW006 PW007 PW012",
     "emit: ok woke already PW003 PW009",
     "signal: taken stored PW001 PW003 PW006 PW007 PW009",
     "approve: taken stored PW001 PW003 PW006 PW007",
@@ -132,7 +157,7 @@ coverage_print(const struct coverage *coverage, bool must_be_whole)
         size_t verb = strcspn(wanted[i], ":");
         const char *answer = wanted[i] + verb + 1;
 
-        printf("# %-16.*s", (int)verb, wanted[i]);
+        printf("# %-21.*s", (int)verb, wanted[i]);
         while (*answer == ' ') {
             size_t length = strcspn(++answer, " ");
             long count = count_of(coverage, wanted[i], verb, answer, length);

@@ -117,8 +117,7 @@ static const char *
 answer_done(struct oracle *o, struct oracle_run *task, const struct oracle_item *item,
     const char **value)
 {
-    static const char *const repeated[] = {
-        "complete", "fail", "start", "note", "release", "suspend", NULL};
+    static const char *const recording[] = {"step", "begin", "step_error", "took", NULL};
 
     for (size_t i = 0; i < task->steps_count; i++) {
         const struct oracle_step *record = &task->steps[i];
@@ -126,11 +125,10 @@ answer_done(struct oracle *o, struct oracle_run *task, const struct oracle_item 
         if (record->full_name == NULL || record->fence != item->fence ||
             (record->state != ORACLE_SUCCESS && record->state != ORACLE_ERROR))
             continue;
-        if (!one_of(item->kind, repeated))
-            return NULL;
-        if (strcmp(item->kind, "complete") == 0 || strcmp(item->kind, "fail") == 0)
-            *value = oracle_value_of(o, record);
-        return "already";
+        *value = strcmp(item->kind, "complete") == 0 || strcmp(item->kind, "fail") == 0
+            ? oracle_value_of(o, record)
+            : oracle_recorded(o, task, item->name);
+        return *value != NULL || !one_of(item->kind, recording) ? "already" : NULL;
     }
     return NULL;
 }
