@@ -36,7 +36,7 @@ static const char *const guards[] = {
 static long
 find_seed(struct player *player, bool reduce)
 {
-    struct match_plan plan = {.calls = CALLS_MAX, .reduce = reduce};
+    struct match_plan plan = {.calls = CALLS_MAX, .reduce = reduce, .flows = true};
 
     for (long seed = 1; seed <= SEEDS_MAX; seed++)
         if (!match_seed(player, seed, &plan))
@@ -49,7 +49,7 @@ static bool
 is_noticed(void *userdata, const char *list, const char *guard, int number)
 {
     struct player *player = userdata;
-    struct match_plan plan = {.calls = CALLS_MAX};
+    struct match_plan plan = {.calls = CALLS_MAX, .flows = true};
     char *whole = guard_take_out(player->conn, list, guard);
     long seed = find_seed(player, number == 0);
 
