@@ -30,6 +30,10 @@ static const char *const guards[] = {
     "wait_looks_back", /* an event that came before its wait is lost */
     "suspend_woken",   /* so is what was settled while a worker had the run */
     "retry_status",    /* a run that ended well is opened again */
+    "gate_counts",    /* a step of a flow never starts, because what it depends on is not counted */
+    "flow_condition", /* a step starts although its condition is not met */
+    "round_fence",    /* a task of an earlier round has the fence of a later one */
+    "task_repeated",  /* a commit that ended a task of a flow, sent again, has lost its lease */
 };
 
 /* The seed that shows a difference, or 0. */

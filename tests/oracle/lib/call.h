@@ -58,7 +58,8 @@ enum call_verb {
 
 enum {
     CALL_ITEMS_MAX = 4,
-    CALL_NAMES_MAX = 16, /* of what one call makes: by its items first, then children that flows start */
+    CALL_NAMES_MAX =
+        16, /* of what one call makes: by its items first, then children that flows start */
     CALL_NOBODY = -1, /* a run, session or event that there is not */
 };
 

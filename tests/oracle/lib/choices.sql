@@ -25,6 +25,7 @@ create function oracle.note_swept()
 returns trigger
 language plpgsql
 security definer
+set search_path to pg_catalog, pg_temp
 as $$
 begin
     insert into oracle.swept (session) values (new.session_id);

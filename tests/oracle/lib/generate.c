@@ -38,7 +38,7 @@ make_workflow(struct generator *g, struct call *call)
 {
     struct oracle_workflow_spec *w = &call->workflow;
 
-    w->name = chance_of(g, 4)                  ? "Bad.Name"
+    w->name = chance_of(g, 4)               ? "Bad.Name"
         : call->verb == CALL_ALTER_WORKFLOW ? chance_workflow(g)
                                             : chance_pick(g, chance_workflows, 4);
     w->runtime = NULL;
@@ -279,8 +279,8 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
         call->name = view.undone != NULL && chance_of(g, 90) ? chance_constant(view.undone) : "u#1";
     } else if (call->verb == CALL_FORK) {
         call->name = chance_of(g, 20) ? NULL
-            : view.flow              ? chance_pick(g, flow_steps, 5)
-                                     : chance_pick(g, steps, 6);
+            : view.flow               ? chance_pick(g, flow_steps, 5)
+                                      : chance_pick(g, steps, 6);
     }
 }
 
@@ -477,8 +477,8 @@ make_definition(struct generator *g, const struct player *p, struct call *call)
                 : number <= 8   ? CALL_CREATE_FLOW
                                 : CALL_ADD_STEP};
         fill_call(g, p, call);
-    } while (name != NULL &&
-        (strcmp(call->workflow.name, name) != 0 || call->workflow.priority < 0));
+    } while (
+        name != NULL && (strcmp(call->workflow.name, name) != 0 || call->workflow.priority < 0));
 }
 
 void

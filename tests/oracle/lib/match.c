@@ -45,6 +45,12 @@ tell(struct player *player, long seed, struct call *calls, size_t count,
     reduce_print(player, calls, count);
 }
 
+static void
+count_outcome(const char *what, const char *kind, void *userdata)
+{
+    coverage_count(userdata, what, kind);
+}
+
 bool
 match_seed(struct player *player, long seed, const struct match_plan *plan)
 {
@@ -69,6 +75,7 @@ match_seed(struct player *player, long seed, const struct match_plan *plan)
             tell(player, seed, calls, (size_t)i + 1, plan);
         }
     }
+    oracle_each_outcome(player->oracle, count_outcome, player->coverage);
     free(calls);
     return same;
 }
@@ -201,8 +208,7 @@ read_plan(int argc, char **argv, struct match_plan *plan)
             bench_die("unknown option \"%s\": see the head of tests/oracle/compare.c", argv[i]);
     }
     /* A few calls cannot give every answer. */
-    plan->whole =
-        plan->flows && plan->calls * (plan->last_seed - plan->first_seed + 1) >= 100000;
+    plan->whole = plan->flows && plan->calls * (plan->last_seed - plan->first_seed + 1) >= 100000;
 }
 
 int

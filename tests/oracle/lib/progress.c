@@ -280,8 +280,7 @@ progress_one(struct generator *g, const struct player *p, struct call *call)
     if (call->verb < CALL_SLEEP || call->verb == CALL_RELEASE)
         return;
     /* What may follow; it is not in the call itself, but what was chosen for it is asked for. */
-    call->items[1] = (struct call_item){
-        .run = item->run,
+    call->items[1] = (struct call_item){.run = item->run,
         .task = item->task,
         .fence_off = item->fence_off,
         .item = {.kind = "suspend"}};

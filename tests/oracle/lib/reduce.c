@@ -91,7 +91,8 @@ write_call(struct player *player, const struct call *call, struct pw_buf *out)
     for (int i = CALL_ITEMS_MAX; i < CALL_NAMES_MAX; i++)
         if (player_find(&player->runs, maker + i) != NULL)
             pw_buf_addf(out,
-                "select run_id as r%d from pawl.task where parent_id is not null and triggered_at = "
+                "select run_id as r%d from pawl.task where parent_id is not null and triggered_at "
+                "= "
                 "pawl.now() order by run_id desc offset %d limit 1 \\gset\n",
                 maker + i, i - CALL_ITEMS_MAX);
     for (int i = 0; i < call->items_count; i++)

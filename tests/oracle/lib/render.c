@@ -235,8 +235,8 @@ render_heartbeat(struct render *r, const struct call *call)
         add_run(r, call->running_run);
         pw_buf_addf(
             r->out, "::text, 'step', 'a#1', 'started_ms', %" PRId64, call->running.started_ms);
-        pw_buf_addf(r->out, ", 'timeout_ms', %" PRId64 ", 'task', %d))",
-            call->running.timeout_ms, call->running.task);
+        pw_buf_addf(r->out, ", 'timeout_ms', %" PRId64 ", 'task', %d))", call->running.timeout_ms,
+            call->running.task);
     }
 }
 
@@ -372,9 +372,9 @@ render_list(struct render *r, const struct call *call, char which)
             render_option(r, item);
     }
     pw_buf_adds(r->out,
-        which == 'r'                       ? "]::uuid[]"
+        which == 'r'                        ? "]::uuid[]"
             : strchr("fsmt", which) != NULL ? "]::int[]"
-                                           : "]::text[]");
+                                            : "]::text[]");
 }
 
 static void

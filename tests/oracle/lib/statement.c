@@ -31,14 +31,16 @@ static const struct statement {
         "select concat_ws(' ', session, epoch, queues), session from pawl.register(", ")"},
     [CALL_HEARTBEAT] = {"heartbeat", 2,
         "select concat(min(epoch), ' ', oracle.us(min(lease_until)), string_agg(' ' || run_id || "
-        "'/' || task || '=' || told, '' order by run_id, task), max(' drain') filter (where told = 'drain')) "
+        "'/' || task || '=' || told, '' order by run_id, task), max(' drain') filter (where told = "
+        "'drain')) "
         "from pawl.heartbeat(",
         ")"},
     [CALL_IDLE] = {"idle", 2, "select 'ok' from pawl.idle(", ")"},
     [CALL_LEAVE] = {"leave", 1, "select pawl.leave(", ")"},
     [CALL_DRAIN_WORKER] = {"drain_worker", 1, "select pawl.drain_worker(", ")"},
     [CALL_HELD] = {"held", 1,
-        "select coalesce(string_agg(concat_ws(' ', run_id || '/' || task, fence, workflow, attempt, "
+        "select coalesce(string_agg(concat_ws(' ', run_id || '/' || task, fence, workflow, "
+        "attempt, "
         "oracle.us(claimed_at), coalesce(told, '-')) || e'\\n', '' order by run_id, task), '') "
         "from pawl.held(",
         ")"},
@@ -133,7 +135,8 @@ player_prepare(PGconn *conn)
         "t where t.run_id = $1 and t.task_no = $3), (select oracle.us((t.tries -> $2 ->> "
         "'due')::timestamptz) from pawl.task t where t.run_id = $1 and t.task_no = $3), (select "
         "s.source_id from (select s.* from pawl.step s where s.run_id = $1 union all select k.* "
-        "from pawl.step_kept k where k.run_id = $1) s where s.task_no = $3 and s.name = $2 order by "
+        "from pawl.step_kept k where k.run_id = $1) s where s.task_no = $3 and s.name = $2 order "
+        "by "
         "s.round desc limit 1)");
     bench_do(conn, "prepare children as select oracle.children($1, $2, $3)");
     bench_do(conn,

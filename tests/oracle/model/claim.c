@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claiming: who may be given what, and what is handed out with it. */
+#include "flow.h"
 #include "known.h"
-#include "state.h"
 
 #include "base/text.h"
 
@@ -132,7 +132,8 @@ find_taken(struct oracle *o, const char *const *chosen)
     struct taken taken = {.names = chosen};
 
     while (chosen[taken.count] != NULL) {
-        struct oracle_run **place = oracle_push(&taken.runs, &taken.count, sizeof(struct oracle_run *));
+        struct oracle_run **place =
+            oracle_push(&taken.runs, &taken.count, sizeof(struct oracle_run *));
 
         *place = find_chosen(o, chosen[taken.count - 1]);
     }
@@ -167,8 +168,8 @@ choice_problem(struct oracle *o, const struct oracle_session *s, const struct ta
         for (struct oracle_run *other = o->runs; other != NULL; other = oracle_next_task(other))
             if (other->queue == run->queue && may_take(o, s, other, place) &&
                 comes_before(other, run) && !is_taken(taken, other))
-                return oracle_keepf(o, "not allowed: %s/%d comes before %s", other->id,
-                    other->task, taken->names[i]);
+                return oracle_keepf(o, "not allowed: %s/%d comes before %s", other->id, other->task,
+                    taken->names[i]);
     }
     if ((int)taken->count != wanted)
         return oracle_keepf(

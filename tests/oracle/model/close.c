@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Items about a claim as a whole: complete, fail, suspend, release, drift, start, note; and what a failure means. */
-#include "state.h"
+#include "flow.h"
 
 #include <math.h>
 #include <string.h>

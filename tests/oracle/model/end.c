@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a wait is settled, how a run ends, and how its rollback starts. */
-#include "state.h"
+#include "flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,8 +225,7 @@ tell_parent(struct oracle *o, const struct oracle_run *run, struct oracle_run *p
 {
     bool flow = strchr(run->parent_step, '#') == NULL;
     struct oracle_run *task = flow ? oracle_find_task(parent, run->parent_task) : parent;
-    const struct oracle_wait *wait =
-        task == NULL ? NULL : oracle_find_wait(task, run->parent_step);
+    const struct oracle_wait *wait = task == NULL ? NULL : oracle_find_wait(task, run->parent_step);
     enum oracle_state state = round->status == ORACLE_SUCCESS ? ORACLE_SUCCESS : ORACLE_ERROR;
     const char *error = NULL, *output = round->output;
     int64_t created_at;

@@ -110,12 +110,11 @@ add(struct oracle *o, struct oracle_workflow *flow, const struct oracle_step_spe
         step->deps[step->deps_count++] = dep->no;
         step->spreads = step->spreads || dep->spreads;
     }
-    step->map_from = spec->map == NULL          ? -1
+    step->map_from = spec->map == NULL  ? -1
         : strcmp(spec->map, "run") == 0 ? 0
-                                                : find_step(flow, spec->map)->no;
-    step->child = spec->workflow == NULL
-        ? -1
-        : (int)(oracle_find_workflow(o, spec->workflow) - o->workflows);
+                                        : find_step(flow, spec->map)->no;
+    step->child =
+        spec->workflow == NULL ? -1 : (int)(oracle_find_workflow(o, spec->workflow) - o->workflows);
     step->queue = step->child != -1
         ? -1
         : oracle_add_queue(o, oracle_keepf(o, "%s/%s", flow->name, spec->step), flow,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a task of a flow ends, and how its run does by that: with a failure, a cancel or a time limit. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/json_read.h"
 
@@ -145,8 +145,7 @@ error_text(struct oracle *o, const char *error)
     if (error == NULL)
         return "no reason given";
     for (size_t i = 0; error[0] == '{' && i < 2; i++) {
-        struct pw_json found =
-            pw_json_member((struct pw_json){error, strlen(error)}, names[i]);
+        struct pw_json found = pw_json_member((struct pw_json){error, strlen(error)}, names[i]);
 
         if (pw_json_given(found))
             return oracle_keepf(o, "%.200s", pw_json_text(found, &o->texts));
@@ -172,8 +171,8 @@ oracle_finish_task(
         oracle_go_on(o, run, task);
         return;
     }
-    name = oracle_keepf(o, "%s#%d", step->name,
-        task % ORACLE_STEP_SPAN == 0 ? 1 : task % ORACLE_STEP_SPAN);
+    name = oracle_keepf(
+        o, "%s#%d", step->name, task % ORACLE_STEP_SPAN == 0 ? 1 : task % ORACLE_STEP_SPAN);
     oracle_begin_ending(o, run, ORACLE_ERROR,
         oracle_keepf(o,
             "{\"code\": \"step_failed\", \"step\": \"%s\", \"error\": %s, \"message\": %s}", name,
@@ -193,8 +192,8 @@ finish(struct oracle *o, struct oracle_run *task, enum oracle_state state, const
 }
 
 static void
-fail(struct oracle *o, struct oracle_run *task, const struct oracle_item *item,
-    const char **answer, const char **value)
+fail(struct oracle *o, struct oracle_run *task, const struct oracle_item *item, const char **answer,
+    const char **value)
 {
     const char *error = item->payload == NULL ? "{}" : item->payload;
     int failures;
@@ -238,8 +237,7 @@ oracle_item_task(struct oracle *o, struct oracle_run *task, const struct oracle_
 }
 
 bool
-oracle_ends_lost(
-    const struct oracle *o, const struct oracle_run *task, bool crashed, bool started)
+oracle_ends_lost(const struct oracle *o, const struct oracle_run *task, bool crashed, bool started)
 {
     return task->task > 0 &&
         (task->whole->ending || (crashed && started && task->crashes + 1 >= o->crash_max));

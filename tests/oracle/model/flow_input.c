@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tasks of a flow came to, and the inputs that are made of it. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/json_read.h"
 
@@ -79,8 +79,8 @@ gather(struct oracle *o, const struct oracle_run *run, const struct oracle_flow_
         record = oracle_task_record(run, task->task);
         if (record == NULL || record->state != ORACLE_SUCCESS)
             continue;
-        text = oracle_keepf(o, "%s%s%s", text, first ? "" : ", ",
-            record->output == NULL ? "null" : record->output);
+        text = oracle_keepf(
+            o, "%s%s%s", text, first ? "" : ", ", record->output == NULL ? "null" : record->output);
         first = false;
     }
     return oracle_keepf(o, "%s]", text);
@@ -116,8 +116,7 @@ oracle_step_input(
 static const char *
 element_input(struct oracle *o, const struct oracle_run *run, const char *item, int index)
 {
-    return oracle_keepf(
-        o, "{\"run\": %s, \"item\": %s, \"index\": %d}", run->input, item, index);
+    return oracle_keepf(o, "{\"run\": %s, \"item\": %s, \"index\": %d}", run->input, item, index);
 }
 
 const char *
@@ -152,7 +151,7 @@ oracle_map_array(struct oracle *o, const struct oracle_run *run,
     const struct oracle_step *record =
         from == NULL ? NULL : oracle_task_record(run, from->no * ORACLE_STEP_SPAN);
     /* Of a step that was skipped there is nothing to go over. */
-    const char *array = from == NULL ? run->input
+    const char *array = from == NULL                        ? run->input
         : record != NULL && record->state == ORACLE_SKIPPED ? "[]"
                                                             : output_of(o, run, from);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How steps of a flow start, as a task, as one for each element, as a child run, or not at all; and how a run goes on. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/json_read.h"
 #include "base/uuid.h"
@@ -85,9 +85,8 @@ put_task(struct oracle *o, struct oracle_run *run, int number, const char *item,
 static const char *
 child_id(struct oracle *o, const struct oracle_run *run, int task, const char *step)
 {
-    const char *id = o->chooser == NULL
-        ? NULL
-        : o->chooser->child(o->chooser->userdata, run->id, task, step);
+    const char *id =
+        o->chooser == NULL ? NULL : o->chooser->child(o->chooser->userdata, run->id, task, step);
     struct pw_uuid parent, child;
 
     if (id == NULL || !pw_uuid_parse(id, &child) || !pw_uuid_parse(run->id, &parent) ||
@@ -180,8 +179,7 @@ put_elements(struct oracle *o, struct oracle_run *run, const struct oracle_flow_
 
 /* Why a step is skipped together with one that it depends on, or NULL. */
 static const char *
-skipped_before(
-    struct oracle *o, const struct oracle_run *run, const struct oracle_flow_step *step)
+skipped_before(struct oracle *o, const struct oracle_run *run, const struct oracle_flow_step *step)
 {
     const char *first = NULL;
     int first_no = 0;
@@ -206,8 +204,8 @@ skipped_before(
 
 /* True: it is done already, because it was skipped or goes over nothing. */
 static bool
-start_step(struct oracle *o, struct oracle_run *run, const struct oracle_flow_step *step,
-    int64_t delay_us)
+start_step(
+    struct oracle *o, struct oracle_run *run, const struct oracle_flow_step *step, int64_t delay_us)
 {
     const char *skip, *error = NULL, *array = NULL;
     bool unmet;
@@ -218,8 +216,8 @@ start_step(struct oracle *o, struct oracle_run *run, const struct oracle_flow_st
     unmet = skip == NULL && step->spec.condition != NULL &&
         !oracle_matches(step->spec.condition, oracle_step_input(o, run, step));
     if (unmet && oracle_same(step->spec.unmet, "fail"))
-        error = oracle_error(o, "condition",
-            oracle_keepf(o, "the condition of step %s is not met", step->name));
+        error = oracle_error(
+            o, "condition", oracle_keepf(o, "the condition of step %s is not met", step->name));
     else if (unmet)
         skip = oracle_keepf(o,
             "{\"code\": \"skipped\", \"message\": \"its condition is not met\", \"spreads\": %s}",
@@ -253,8 +251,7 @@ is_plain(const struct oracle_flow_step *step)
 
 /* Plain ones first, then one after another. Returns those that are done by it. */
 static struct steps
-start_steps(
-    struct oracle *o, struct oracle_run *run, const struct steps *ready, int64_t delay_us)
+start_steps(struct oracle *o, struct oracle_run *run, const struct steps *ready, int64_t delay_us)
 {
     struct steps done = {.count = 0};
 
@@ -265,7 +262,8 @@ start_steps(
             if (!is_among(ready, no) || is_plain(step) != plain)
                 continue;
             if (plain)
-                put_task(o, run, no * ORACLE_STEP_SPAN, NULL, delay_us == ORACLE_NONE ? 0 : delay_us);
+                put_task(
+                    o, run, no * ORACLE_STEP_SPAN, NULL, delay_us == ORACLE_NONE ? 0 : delay_us);
             else if (start_step(o, run, step, delay_us))
                 done.list[done.count++] = no;
         }
@@ -280,8 +278,7 @@ end_flow(struct oracle *o, struct oracle_run *run)
     run->attempt = 1;
     run->started_at = first == NULL ? ORACLE_NONE : first->started_at;
     /* Whoever did this has the runs above as well. */
-    (void)oracle_end_run(
-        o, run, ORACLE_SUCCESS, oracle_flow_output(o, run), NULL, run->fence);
+    (void)oracle_end_run(o, run, ORACLE_SUCCESS, oracle_flow_output(o, run), NULL, run->fence);
 }
 
 /* These steps have come: what waited for them alone starts, and so on. */

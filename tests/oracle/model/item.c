@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commit: what one item after another comes to. Steps are here, waits in wait.c, what lets go of a claim in close.c. */
-#include "state.h"
+#include "flow.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -114,8 +114,8 @@ note_late(struct oracle *o, int64_t session, struct oracle_run *run, const struc
 
 /* A task that does not live, of a run that is there: its claim has ended it and asks again, or lost it. NULL: it did not end it. */
 static const char *
-answer_done(struct oracle *o, struct oracle_run *task, const struct oracle_item *item,
-    const char **value)
+answer_done(
+    struct oracle *o, struct oracle_run *task, const struct oracle_item *item, const char **value)
 {
     static const char *const recording[] = {"step", "begin", "step_error", "took", NULL};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operator does to one run: cancel, kill, pause, resume, retry, rollback, fork, purge. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/uuid.h"
 
@@ -142,9 +142,7 @@ resume_one(struct oracle *o, struct oracle_run *run)
     }
     run->woken = false;
     run->place = due > o->now ? ORACLE_WAITING : oracle_ready_place(run->crashes);
-    run->reason = due <= o->now      ? NULL
-        : run->paused_reason == NULL ? "sleep"
-                                     : run->paused_reason;
+    run->reason = due <= o->now ? NULL : run->paused_reason == NULL ? "sleep" : run->paused_reason;
     run->due_at = due;
 }
 

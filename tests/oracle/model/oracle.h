@@ -333,6 +333,10 @@ int oracle_nth_task(struct oracle *oracle, const char *run, int n);
 int oracle_count_over(struct oracle *oracle);
 int oracle_count_steps(struct oracle *oracle, const char *flow);
 
+/* Calls back for each record of a flow's task, and each round that a run of a flow has ended, with the kind of it in a word. */
+void oracle_each_outcome(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
+
 /* Two runs that descend from the same one, with a flow among them or above: what one comes to may matter to the other. */
 bool oracle_are_related(struct oracle *oracle, const char *a, const char *b);
 bool oracle_session_lives(struct oracle *oracle, int64_t session);

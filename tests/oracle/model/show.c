@@ -109,9 +109,8 @@ show_waits(const struct oracle_run *run, struct pw_buf *out)
         const struct oracle_wait *w = &run->waits[i];
 
         add_word(out, "wait", run);
-        pw_buf_addf(out, " %s %d %d %s %s %s %s %s", w->name, w->kind, w->seq,
-            or_dash(w->topic), w->key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form),
-            or_dash(w->child));
+        pw_buf_addf(out, " %s %d %d %s %s %s %s %s", w->name, w->kind, w->seq, or_dash(w->topic),
+            w->key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form), or_dash(w->child));
         add_time(out, w->created_at);
         add_time(out, w->due_at);
         pw_buf_addc(out, '\n');
@@ -174,8 +173,8 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
         pw_buf_addf(out, " %s %s '%s' %s", r->rolled_back ? "t" : "f", run->workflow->name,
             run->tenant, or_dash(run->key));
         add_parent(out, run->parent, r->parent_step, r->parent_task);
-        pw_buf_addf(out, " %s %s %s %s\n", r->round == 1 ? run->input : "-",
-            or_dash(run->metadata), or_dash(r->output), or_dash(r->error));
+        pw_buf_addf(out, " %s %s %s %s\n", r->round == 1 ? run->input : "-", or_dash(run->metadata),
+            or_dash(r->output), or_dash(r->error));
     }
     for (size_t i = 0; i < run->audits_count; i++) {
         pw_buf_addf(out, "audit %s %" PRId64 " %s", run->audits[i].what, run->audits[i].at,

@@ -14,7 +14,7 @@ struct pw_uuid;
 enum {
     ORACLE_WORKFLOWS_MAX = 32,
     ORACLE_QUEUES_MAX = 64,
-    ORACLE_STEPS_MAX = 10, /* of one flow */
+    ORACLE_STEPS_MAX = 10,      /* of one flow */
     ORACLE_STEP_SPAN = 1000000, /* numbers of tasks between one step of a flow and the next */
     ORACLE_CRASH_MAX = 5,
     ORACLE_SUSPECT_AT = 2,
@@ -326,7 +326,8 @@ bool oracle_session_locked(const struct oracle *o, const struct oracle_session *
 const char *oracle_session_problem(struct oracle *o, int64_t id);
 uint64_t oracle_queues_of(struct oracle *o, const struct oracle_session *session);
 bool oracle_handled(struct oracle *o, const struct oracle_workflow *workflow);
-int oracle_add_queue(struct oracle *o, const char *name, const struct oracle_workflow *workflow, int64_t step_timeout_us, bool own_timeout);
+int oracle_add_queue(struct oracle *o, const char *name, const struct oracle_workflow *workflow,
+    int64_t step_timeout_us, bool own_timeout);
 
 /* The run itself or a task of it, NULL if there is none; and the same, made if there is none, which then does not live. */
 struct oracle_run *oracle_find_task(struct oracle_run *run, int task);
@@ -420,66 +421,6 @@ const char *oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64
 
 const char *oracle_cancel_run(
     struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback);
-
-/* --- flows --- */
-
-/* A run of a flow starts its first steps, after a delay or ORACLE_NONE; it may have ended then. */
-void oracle_open_flow(struct oracle *o, struct oracle_run *run, int64_t delay_us);
-
-/* It goes on from what is recorded. */
-void oracle_reopen_flow(struct oracle *o, struct oracle_run *run);
-
-/* What a task came to: the record, and what follows for the run. started_at: ORACLE_NONE is now. source: the child run. */
-struct oracle_outcome {
-    enum oracle_state state;
-    const char *output;
-    const char *error;
-    int attempt;
-    int fence;
-    int64_t started_at;
-    const char *source;
-};
-
-void oracle_finish_task(struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *outcome);
-void oracle_record_task(struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *outcome, const char *undo);
-
-/* These tasks of the run are done: what may start now starts, and the run ends if nothing is left. */
-void oracle_go_on(struct oracle *o, struct oracle_run *run, int task);
-
-/* The run is to end; it does when nobody holds a task of it. */
-void oracle_cancel_children(struct oracle *o, const struct oracle_run *run);
-void oracle_begin_ending(struct oracle *o, struct oracle_run *run, int status, const char *error, bool rollback, const char *by);
-void oracle_let_end(struct oracle *o, struct oracle_run *run);
-/* Its time is over, whoever holds a task of it. "busy": not now. */
-const char *oracle_force_end(struct oracle *o, struct oracle_run *run, int status, const char *error, bool rollback);
-/* Takes away one task, or with NULL all that nobody holds; or all. What had started and has an undo leaves a record. */
-void oracle_drop_task(struct oracle *o, struct oracle_run *task);
-void oracle_drop_tasks(struct oracle *o, struct oracle_run *run, bool held);
-
-/* Another call has the run of a flow, or a flow that its end may end. */
-bool oracle_flow_is_locked(struct oracle *o, const struct oracle_run *run);
-
-/* An item that lets go of a task; and one of a task that does not live. */
-void oracle_item_task(struct oracle *o, struct oracle_run *task, const struct oracle_item *item, const char **answer, const char **value);
-/* A task was taken from its holder. False: it does not end with that. */
-bool oracle_end_lost_task(struct oracle *o, struct oracle_run *task, bool crashed, bool started);
-/* Whether it would, and whether that cannot be done now. */
-bool oracle_ends_lost(const struct oracle *o, const struct oracle_run *task, bool crashed, bool started);
-
-const struct oracle_flow_step *oracle_step_of(const struct oracle_run *run, int task);
-/* The record of a step or element, and whether it is one that counts as done. */
-const struct oracle_step *oracle_task_record(const struct oracle_run *run, int task);
-/* What a step is given, with what its dependencies came to; of step 0, the run's output. */
-const char *oracle_step_input(struct oracle *o, const struct oracle_run *run, const struct oracle_flow_step *step);
-const char *oracle_flow_output(struct oracle *o, const struct oracle_run *run);
-const char *oracle_task_input(struct oracle *o, const struct oracle_run *task);
-/* Nothing depends on this step. */
-bool oracle_is_leaf(const struct oracle_workflow *flow, int step);
-/* The array that a map goes over, or NULL and why not. */
-const char *oracle_map_array(struct oracle *o, const struct oracle_run *run, const struct oracle_flow_step *step, const char **error);
-struct oracle_policy oracle_policy_of(const struct oracle_run *task);
-/* A JSON string of a text. */
-const char *oracle_quote(struct oracle *o, const char *text);
 
 /* {"code": CODE, "message": MESSAGE} */
 const char *oracle_error(struct oracle *o, const char *code, const char *message);

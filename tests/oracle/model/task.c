@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks of flows' runs: how they are made, found and walked over. What they do is where that of runs is. */
-#include "state.h"
+#include "flow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,4 +124,41 @@ oracle_policy_of(const struct oracle_run *task)
         policy.base_us = spec->base_us == ORACLE_NONE ? policy.base_us : spec->base_us;
     }
     return policy;
+}
+
+static const char *
+kind_of_record(const struct oracle_run *task, const struct oracle_step *record)
+{
+    static const char *const states[] = {"", "success", "error", "uncertain", "skipped"};
+
+    if (record->source != NULL)
+        return record->kind == ORACLE_CHILD && record->fence == 0 && record->undo != NULL
+            ? "child_with_undo"
+            : "child_or_copy";
+    if (record->state == ORACLE_SUCCESS && task->task % ORACLE_STEP_SPAN > 0)
+        return "element";
+    return states[record->state];
+}
+
+void
+oracle_each_outcome(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata)
+{
+    static const char *const statuses[] = {"", "SUCCESS", "ERROR", "CANCELLED"};
+
+    for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
+        if (!run->workflow->flow)
+            continue;
+        for (size_t i = 0; i < run->rounds_count; i++)
+            tell("flow round",
+                run->rounds[i].rolled_back     ? "rolled_back"
+                    : run->rounds[i].round > 1 ? "again"
+                    : run->parent != NULL      ? "child"
+                                               : statuses[run->rounds[i].status],
+                userdata);
+        for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+            for (size_t i = 0; i < task->steps_count; i++)
+                if (task->steps[i].full_name != NULL)
+                    tell("flow record", kind_of_record(task, &task->steps[i]), userdata);
+    }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Housekeeping: timers that are due, sessions whose lease is over, time limits. It has no bounds here. */
-#include "state.h"
+#include "flow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggering a run: ids, keys, and whether anybody handles it. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/uuid.h"
 

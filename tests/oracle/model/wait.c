@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Items that wait: sleep, event, signal, approval, child. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/json_read.h"
 #include "base/uuid.h"
@@ -100,8 +100,8 @@ find_event(struct oracle *o, const struct oracle_run *run, const struct oracle_i
         const struct oracle_event *e = &o->events[i];
 
         if (strcmp(e->tenant, run->tenant) != 0 || strcmp(e->topic, item->option.topic) != 0 ||
-            strcmp(e->key, key) != 0 || e->emitted_at < since || oracle_has_taken(run->whole, e->id) ||
-            !oracle_matches(item->option.match, e->payload))
+            strcmp(e->key, key) != 0 || e->emitted_at < since ||
+            oracle_has_taken(run->whole, e->id) || !oracle_matches(item->option.match, e->payload))
             continue;
         if (found == NULL || e->emitted_at < found->emitted_at ||
             (e->emitted_at == found->emitted_at && oracle_same(e->id, item->chosen_event)))
@@ -201,7 +201,8 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
     }
     /* A flow that has ended as it was started is not named in the answer. */
     if (id == NULL && w->flow && o->chooser != NULL)
-        id = oracle_keep(o, o->chooser->child(o->chooser->userdata, run->id, run->task, item->name));
+        id =
+            oracle_keep(o, o->chooser->child(o->chooser->userdata, run->id, run->task, item->name));
     if (id == NULL || !pw_uuid_parse(id, &child) || !pw_uuid_parse(run->id, &parent) ||
         pw_uuid_slot(&child) != pw_uuid_slot(&parent) || !oracle_is_of_now(o, &child) ||
         oracle_find_run(o, id) != NULL) {

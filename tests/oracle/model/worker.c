@@ -82,9 +82,10 @@ oracle_register(struct oracle *oracle, const struct oracle_register_spec *spec, 
 static const char *
 told(const struct oracle_run *run)
 {
-    return (run->ending && !run->rolling_back) || (run->task > 0 && run->whole->ending) ? "cancelled"
-        : run->paused                                                                   ? "paused"
-                                                                                        : NULL;
+    return (run->ending && !run->rolling_back) || (run->task > 0 && run->whole->ending)
+        ? "cancelled"
+        : run->paused ? "paused"
+                      : NULL;
 }
 
 const char *
