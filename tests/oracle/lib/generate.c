@@ -69,7 +69,7 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
     struct oracle_trigger_spec *t = &call->trigger;
     static const char *const names[] = {"k1", "k2", "k3", "k4", "k5", "k6"};
     static const char *const inputs[] = {"[1, 2]", "[{\"id\": 1}]", "[]", "{\"id\": 1}",
-        "{\"id\": 2, \"tag\": \"x\"}", "1", "[[1], \"x\", {}]"};
+        "{\"id\": 2, \"tag\": \"x\"}", "[1]", "[[1], \"x\", {}]"};
 
     *t = (struct oracle_trigger_spec){
         .workflow = chance_of(g, 2) ? "none" : chance_workflow(g),

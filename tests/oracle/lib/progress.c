@@ -126,7 +126,7 @@ fill_item(
 }
 
 static const char *
-pick_kind(struct generator *g, const struct oracle_view *view, bool last)
+pick_kind(struct generator *g, const struct oracle_view *view, int task, bool last)
 {
     static const char *const open[] = {"step", "step", "step", "step", "begin", "begin",
         "step_error", "retry", "retry", "took", "sleep", "event", "event", "signal", "approval",
@@ -139,6 +139,9 @@ pick_kind(struct generator *g, const struct oracle_view *view, bool last)
         return "sing";
     if (view->rolling_back && chance_of(g, 90))
         return chance_pick(g, back, sizeof(back) / sizeof(back[0]));
+    /* A flow comes to something only if most of its tasks do. */
+    if (last && task > 0 && chance_of(g, 35))
+        return "complete";
     if (last && chance_of(g, 40))
         return chance_pick(
             g, closing, sizeof(closing) / sizeof(closing[0]) - (chance_of(g, 60) ? 1 : 0));
@@ -202,7 +205,7 @@ progress_commit(struct generator *g, const struct player *p, struct call *call)
         struct call_item item = {.run = run, .task = task, .fence_off = off};
 
         /* Mostly the last one lets go; now and then something stands behind that. */
-        fill_item(g, &view, pick_kind(g, &view, i == count - 1 || chance_of(g, 5)), &item);
+        fill_item(g, &view, pick_kind(g, &view, task, i == count - 1 || chance_of(g, 5)), &item);
         if (item.item.seq != 0)
             item.item.seq += i;
         if (!repeats(call, &item) && !ends_too(call, &item))
