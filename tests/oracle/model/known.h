@@ -15,6 +15,10 @@ enum {
     KNOWN_LOST_TASK_IS_HANDED_ITSELF = 1,
     /* Tasks are not told how much time their run has left: of tasks that is left out. */
     KNOWN_TASKS_ARE_NOT_TOLD_RUN_TIMEOUT = 1,
+    /* A flow that ends without a child run that is a step of it forgets the undo of that step: so does the oracle. */
+    KNOWN_FLOW_FORGETS_CHILDREN = 1,
+    /* A task that fails when the time of its run is over fails it as any other does: so it is with the oracle. */
+    KNOWN_LATE_FAILURE_IS_NO_TIMEOUT = 1,
 };
 
 #endif
