@@ -58,17 +58,21 @@ show_record(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
         pw_buf_addf(reply, " undo %s\n", oracle_undone(o, run, NULL));
 }
 
+int64_t
+oracle_left_ms(const struct oracle *o, const struct oracle_run *run)
+{
+    if (run->timeout_at == ORACLE_NONE)
+        return -1;
+    return run->timeout_at < o->now ? 0 : (run->timeout_at - o->now) / 1000;
+}
+
 static void
 hand_out(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
 {
     const struct oracle_queue *queue = &o->queues[run->queue];
-    int64_t timeout_at = run->whole->timeout_at;
-    int64_t left = timeout_at == ORACLE_NONE ? -1
-        : timeout_at < o->now                ? 0
-                                             : (timeout_at - o->now) / 1000;
+    int64_t left =
+        KNOWN_TASKS_ARE_NOT_TOLD_RUN_TIMEOUT && run->task > 0 ? -1 : oracle_left_ms(o, run->whole);
 
-    if (KNOWN_TASKS_ARE_NOT_TOLD_RUN_TIMEOUT && run->task > 0)
-        left = -1;
     pw_buf_addf(reply, "%s/%d %d %s %d %d '%s' %s %s %s ", run->id, run->task, run->fence,
         queue->name, run->round, run->attempt, run->tenant, run->rolling_back ? "t" : "f",
         run->crashes >= ORACLE_SUSPECT_AT ? "t" : "f",

@@ -78,6 +78,9 @@ bool oracle_is_leaf(const struct oracle_workflow *flow, int step);
 const char *oracle_map_array(struct oracle *o, const struct oracle_run *run,
     const struct oracle_flow_step *step, const char **error);
 
+/* How much time a run has left; -1: it has no limit. */
+int64_t oracle_left_ms(const struct oracle *o, const struct oracle_run *run);
+
 /* By which a failure of a task, or of a run, is judged. */
 struct oracle_policy oracle_policy_of(const struct oracle_run *task);
 

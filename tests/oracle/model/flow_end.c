@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a task of a flow ends, and how its run does by that: with a failure, a cancel or a time limit. */
 #include "flow.h"
+#include "known.h"
 
 #include "base/json_read.h"
 
@@ -77,6 +78,23 @@ oracle_drop_tasks(struct oracle *o, struct oracle_run *run, bool held)
             oracle_drop_task(o, task);
 }
 
+/* Steps that are child runs and have not ended: nobody knows what they did, or do until their cancel reaches them. */
+static void
+leave_children(struct oracle *o, struct oracle_run *run)
+{
+    for (struct oracle_run *task = run->tasks; task != NULL && !KNOWN_FLOW_FORGETS_CHILDREN;
+         task = task->next) {
+        const struct oracle_flow_step *step = oracle_step_of(run, task->task);
+        const struct oracle_wait *wait = oracle_find_wait(task, step->name);
+
+        if (wait != NULL && step->spec.undo != NULL)
+            oracle_record_task(o, run, task->task,
+                &(struct oracle_outcome){
+                    ORACLE_RUNNING, NULL, NULL, 1, 0, wait->created_at, wait->child},
+                undo_of(o, step));
+    }
+}
+
 void
 oracle_let_end(struct oracle *o, struct oracle_run *run)
 {
@@ -84,6 +102,7 @@ oracle_let_end(struct oracle *o, struct oracle_run *run)
     for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
         if (task->living)
             return;
+    leave_children(o, run);
     /* Whoever did this has the runs above as well. */
     (void)oracle_end_or_roll_back(
         o, run, run->ending_status, run->ending_error, run->ending_rollback, true);
@@ -133,6 +152,7 @@ oracle_force_end(
         return "busy";
     oracle_cancel_children(o, run);
     oracle_drop_tasks(o, run, true);
+    leave_children(o, run);
     return oracle_end_or_roll_back(o, run, status, error, rollback, false);
 }
 
@@ -169,6 +189,12 @@ oracle_finish_task(
     }
     if (outcome->state != ORACLE_ERROR) {
         oracle_go_on(o, run, task);
+        return;
+    }
+    /* A worker that lets go because the time of the run is over says the same as the engine would. */
+    if (!KNOWN_LATE_FAILURE_IS_NO_TIMEOUT && oracle_left_ms(o, run) == 0) {
+        oracle_begin_ending(o, run, ORACLE_ERROR,
+            oracle_error(o, "timeout", "the run has reached its time limit"), true, NULL);
         return;
     }
     name = oracle_keepf(

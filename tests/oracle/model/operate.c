@@ -66,16 +66,15 @@ const char *
 oracle_kill(struct oracle *oracle, const char *run, const char *why, const char *by)
 {
     struct oracle_run *found;
-    const char *answer = not_grabbed(oracle, run, &found);
+    const char *answer = not_grabbed(oracle, run, &found), *error;
 
     if (answer != NULL)
         return strcmp(answer, "CANCELLED") == 0 ? "already" : answer;
-    if (found->place == ORACLE_OPEN) {
-        oracle_cancel_children(oracle, found);
-        oracle_drop_tasks(oracle, found, true);
-    }
-    answer = oracle_end_run(oracle, found, 3, NULL,
-        oracle_error(oracle, "killed", why == NULL ? "killed" : why), found->fence + 1);
+    error = oracle_error(oracle, "killed", why == NULL ? "killed" : why);
+    /* Tasks of a flow that had started leave a record, for the rollback of a later round. */
+    answer = found->place == ORACLE_OPEN
+        ? oracle_force_end(oracle, found, 3, error, false)
+        : oracle_end_run(oracle, found, 3, NULL, error, found->fence + 1);
     if (strcmp(answer, "ok") == 0)
         oracle_audit(oracle, found, "kill", by);
     return answer;
