@@ -139,6 +139,8 @@ pick_kind(struct generator *g, const struct oracle_view *view, int task, bool la
         return "sing";
     if (view->rolling_back && chance_of(g, 90))
         return chance_pick(g, back, sizeof(back) / sizeof(back[0]));
+    if (task > 0 && view->ending && chance_of(g, 8))
+        return "drift";
     /* A flow comes to something only if most of its tasks do. */
     if (last && task > 0 && chance_of(g, 35))
         return "complete";
@@ -242,7 +244,7 @@ progress_record_step(struct generator *g, const struct player *p, struct call *c
     item->item =
         (struct oracle_item){.kind = "step", .payload = chance_pick(g, chance_payloads, 7)};
     (void)snprintf(item->name, sizeof(item->name), "%s#%d",
-        chance_of(g, 5)        ? "Bad"
+        chance_of(g, 10)       ? "Bad"
             : chance_of(g, 15) ? "g"
             : chance_of(g, 60) ? "a"
                                : "u",
