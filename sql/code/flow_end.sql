@@ -342,7 +342,8 @@ $$;
 comment on function pawl._commit_task(pawl.task, pawl.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
 
 -- The row of a flow's task is gone while its run lives: its claim recorded it, or lost it.
-create or replace function pawl._missing_task(p_run uuid, p_task int, p_fence int, p_kind text, out answer text, out reason text, out value json)
+create or replace function pawl._missing_task(
+    p_run uuid, p_task int, p_fence int, p_kind text, p_name text, out answer text, out reason text, out value json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -359,11 +360,16 @@ begin
     ) s
     where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in (1, 2)
     limit 1;
-    if found and p_kind in ('complete', 'fail', 'start', 'note', 'release', 'suspend') then
-        answer := 'already';
-        if p_kind <> 'complete' and p_kind <> 'fail' then
-            value := null;
+    if found and p_kind not in ('complete', 'fail') then
+        -- Waits and tries leave no record when the task ends before them.
+        -- guard:task_repeated
+        value := pawl._recorded(p_run, p_task, p_name);
+        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'took') then
+            answer := 'already';
+            return;
         end if;
+    elsif found then
+        answer := 'already';
         return;
     end if;
     value := null;
@@ -371,4 +377,4 @@ begin
     reason := 'the task was taken back, or has ended';
 end
 $$;
-comment on function pawl._missing_task(uuid, int, int, text) is 'answers for an item whose flow task is gone';
+comment on function pawl._missing_task(uuid, int, int, text, text) is 'answers for an item whose flow task is gone';

@@ -313,7 +313,8 @@ begin
     join pawl.workflow w on w.workflow_id = q.workflow_id
     where p_task > 0 and t.run_id = p_run and t.task_no = 0 and w.flow and (v_bound is null or t.tenant = v_bound);
     if found then
-        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind) m;
+        select m.answer, m.reason, m.value into answer, reason, value
+        from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
         if answer = 'lease_lost'
            and not pawl._noted_late(p_run, p_task, v_kept, p_now, p_session, p_fence, p_kind, p_name) then
             answer := 'busy';
@@ -328,13 +329,15 @@ begin
         return;
     end if;
     if p_task > 0 then
-        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind) m;
+        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
         if answer = 'already' then
             return;
         end if;
     end if;
-    -- What a cancelled run answered the first time it answers again; its undos are another matter.
-    if v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 3 or v_run.rolled_back) then
+    -- What a cancelled run answered the first time it answers again; its undos are another matter. The fence of a flow's task
+    -- is no fence of the run.
+    -- guard:missing_task_fence
+    if p_task = 0 and v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 3 or v_run.rolled_back) then
         value := pawl._recorded(p_run, p_task, p_name);
         if p_kind = 'complete' and v_run.status = 2 and not v_run.rolled_back then
             answer := 'refused';
