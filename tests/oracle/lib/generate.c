@@ -3,7 +3,6 @@
 #include "generate.h"
 
 #include "chance.h"
-#include "known.h"
 
 #include <string.h>
 
@@ -262,8 +261,6 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
     want = chance_of(g, 85) ? want : WANT_ANY;
     call->run = want == WANT_WAITING || want == WANT_PAUSED ? chance_task(g, p, want, &view, &task)
                                                             : chance_run(g, p, want, &view);
-    if (KNOWN_KILL_FORGETS_UNDOS && call->verb == CALL_KILL && view.has_undo)
-        call->verb = CALL_CANCEL;
     if (chance_of(g, 3))
         call->run = CALL_NOBODY;
     call->text = chance_of(g, 50) ? NULL : "because";

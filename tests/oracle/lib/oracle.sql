@@ -225,9 +225,7 @@ as $$
                     array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], s ->> 'kind'), s ->> 'state',
                     s ->> 'seq', (s -> 'output')::jsonb, (s -> 'error')::jsonb), ''
                     order by (s ->> 'seq')::int, s ->> 'name' collate "C")
-         from json_array_elements(record -> 'steps') s
-         -- As model/known.h says, under KNOWN_LOST_TASK_IS_HANDED_ITSELF.
-         where strpos(s ->> 'name', '#') > 0),
+         from json_array_elements(record -> 'steps') s),
         (select string_agg(format(e' wait %s %s %s\n', w ->> 'name',
                     array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], w ->> 'kind'),
                     coalesce(w ->> 'child', '-')), '' order by w ->> 'name' collate "C")
@@ -343,12 +341,3 @@ begin
 end
 $$;
 create trigger no_mark before insert on pawl.queue_mark for each row execute function oracle.no_mark();
-
--- How much time a run has left, as a claim tells it. Of tasks it is left out: KNOWN_TASKS_ARE_NOT_TOLD_RUN_TIMEOUT in model/known.h.
-create function oracle.left_of(task int, run_timeout_ms bigint)
-returns bigint
-language sql
-immutable
-as $$
-    select case when task > 0 then -1 else coalesce(run_timeout_ms, -1) end
-$$;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that report progress: commits, and steps that their callers record. */
 #include "chance.h"
-#include "known.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -234,10 +233,6 @@ progress_record_step(struct generator *g, const struct player *p, struct call *c
             : chance_of(g, 60) ? WANT_ENDING
                                : WANT_ANY,
         &view, &item->task);
-    if (KNOWN_FAILING_TAKES_NO_RECORD_STEP && view.failing) {
-        item->run = CALL_NOBODY;
-        item->task = 0;
-    }
     item->fence_off = chance_of(g, 3) ? -1 : 0;
     call->session =
         view.session != 0 ? chance_session_maker(p, view.session) : chance_session(g, p);

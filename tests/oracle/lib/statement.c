@@ -49,7 +49,7 @@ static const struct statement {
         "attempt, '''' "
         "|| "
         "tenant || '''', rolling_back, suspect, input::jsonb, coalesce(metadata::jsonb, 'null'), "
-        "coalesce(step_timeout_ms, -1), oracle.left_of(task, run_timeout_ms)) || e'\\n' || "
+        "coalesce(step_timeout_ms, -1), coalesce(run_timeout_ms, -1)) || e'\\n' || "
         "oracle.record(record, rolling_back), '' order by run_id, task), ''), coalesce(string_agg("
         "run_id || '/' || task, ' '), '') from pawl.claim(",
         ")"},

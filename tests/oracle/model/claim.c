@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claiming: who may be given what, and what is handed out with it. */
 #include "flow.h"
-#include "known.h"
 
 #include "base/text.h"
 
@@ -70,8 +69,7 @@ static void
 hand_out(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
 {
     const struct oracle_queue *queue = &o->queues[run->queue];
-    int64_t left =
-        KNOWN_TASKS_ARE_NOT_TOLD_RUN_TIMEOUT && run->task > 0 ? -1 : oracle_left_ms(o, run->whole);
+    int64_t left = oracle_left_ms(o, run->whole);
 
     pw_buf_addf(reply, "%s/%d %d %s %d %d '%s' %s %s %s ", run->id, run->task, run->fence,
         queue->name, run->round, run->attempt, run->tenant, run->rolling_back ? "t" : "f",

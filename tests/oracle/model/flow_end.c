@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a task of a flow ends, and how its run does by that: with a failure, a cancel or a time limit. */
 #include "flow.h"
-#include "known.h"
 
 #include "base/json_read.h"
 
@@ -82,8 +81,7 @@ oracle_drop_tasks(struct oracle *o, struct oracle_run *run, bool held)
 static void
 leave_children(struct oracle *o, struct oracle_run *run)
 {
-    for (struct oracle_run *task = run->tasks; task != NULL && !KNOWN_FLOW_FORGETS_CHILDREN;
-         task = task->next) {
+    for (struct oracle_run *task = run->tasks; task != NULL; task = task->next) {
         const struct oracle_flow_step *step = oracle_step_of(run, task->task);
         const struct oracle_wait *wait = oracle_find_wait(task, step->name);
 
@@ -192,7 +190,7 @@ oracle_finish_task(
         return;
     }
     /* A worker that lets go because the time of the run is over says the same as the engine would. */
-    if (!KNOWN_LATE_FAILURE_IS_NO_TIMEOUT && oracle_left_ms(o, run) == 0) {
+    if (oracle_left_ms(o, run) == 0) {
         oracle_begin_ending(o, run, ORACLE_ERROR,
             oracle_error(o, "timeout", "the run has reached its time limit"), true, NULL);
         return;

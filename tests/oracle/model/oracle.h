@@ -316,9 +316,7 @@ struct oracle_view {
     bool started;
     bool stuck; /* an undo failed in the last round that ended */
     bool flow;
-    bool failing;  /* a task of a flow that is to end, but was not cancelled */
-    bool has_undo; /* a flow, and a step of it has one */
-    int tasks;     /* of a run of a flow: how many there have been */
+    int tasks; /* of a run of a flow: how many there have been */
 };
 
 void oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view);

@@ -279,8 +279,6 @@ look_past(const struct oracle_run *run, struct oracle_view *view)
     view->undone = oracle_first_undone(run);
     view->stuck = last != NULL && oracle_rollback_is_stuck(last);
     view->has_timeout = run->workflow->run_timeout_us != ORACLE_NONE;
-    for (int i = 0; i < run->workflow->steps_count; i++)
-        view->has_undo = view->has_undo || run->workflow->steps[i].spec.undo != NULL;
     for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
         view->tasks += task->was_task;
 }
@@ -297,7 +295,6 @@ look_living(const struct oracle_run *task, struct oracle_view *view)
     view->session = task->living || last == NULL ? task->session : last->session;
     view->rolling_back = task->living && task->rolling_back;
     view->ending = task->living && task->ending;
-    view->failing = task->task > 0 && view->ending && task->ending_status == ORACLE_ERROR;
     view->paused = task->living && task->paused;
     view->started = task->living && task->started;
     view->next_seq = oracle_next_seq(task);
