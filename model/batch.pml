@@ -85,15 +85,35 @@ byte crashes, expiries, cuts, locks;
 #define ENDS(r) (f[r] != 0 && last[r] == 0 && !failed[r] && !alone[r])
 #define MINE(r) (t[r].run_session == w && t[r].run_fence == f[r])
 
+/* Items that are not in this call, or that the set-wise statement leaves alone whatever the rows say, take no step of their own:
+   a step that neither reads nor writes what others see may as well be part of the one before it. second: the run's last item. */
+inline pass_over()
+{
+    do
+    :: r < 2 && (f[r] == 0 || failed[r] || second && alone[r]) -> r++; second = false
+    :: r < 2 && f[r] != 0 && !failed[r] && !second && acked[r] -> second = true
+    :: else -> break
+    od
+}
+
+/* Likewise the runs whose items all have their answers. */
+#define UNANSWERED(r) (f[r] != 0 && first[r] == 0 && !acked[r])
+inline pass_answered()
+{
+    do
+    :: r < 2 && !UNANSWERED(r) && !ENDS(r) -> r++
+    :: else -> break
+    od
+}
+
 proctype worker(byte w)
 {
     byte f[2];        /* what it believes to hold */
     byte first[2], last[2];      /* answers of this call: to the first item of each run, to the last */
     bool failed[2];   /* the first item tells of a failed try, and there is no other */
-    bool tried[2];    /* the try has failed before */
     bool alone[2];    /* this call has the step only */
     bool acked[2];    /* the step is known to be recorded, so that the call has the end only */
-    bool careful;
+    bool careful, second;
     byte r;
 
 claim:
@@ -127,11 +147,11 @@ claim:
         fi
     };
 work:
-    /* The handlers work. The second run fails its first try in each life of the worker that has it. */
+    /* The handlers work. The second run fails its first try. */
     atomic {
         failed[0] = false;
-        failed[1] = f[1] != 0 && !tried[1] && t[1].failures == 0 && t[1].step == 0;
-        if :: failed[1] -> t[1].failures++; tried[1] = true :: else fi;
+        failed[1] = f[1] != 0 && t[1].failures == 0 && t[1].step == 0;
+        if :: failed[1] -> t[1].failures++ :: else fi;
         acked[0] = f[0] != 0 && t[0].step > 0;                   /* what the claim handed out */
         acked[1] = f[1] != 0 && t[1].step > 0;
         if :: f[0] != 0 && !acked[0] -> alone[0] = true :: skip fi;
@@ -144,80 +164,76 @@ send:
            crashes++;
            if :: HOLDS(0, f[0]) && f[0] != 0 -> t[0].lost = true :: else fi;
            if :: HOLDS(1, f[1]) && f[1] != 0 -> t[1].lost = true :: else fi;
-           f[0] = 0; f[1] = 0; tried[1] = false; failed[1] = false;
+           f[0] = 0; f[1] = 0; failed[1] = false; careful = false;
            acked[0] = false; acked[1] = false; alone[0] = false;
            goto claim
        }
-    :: atomic { f[0] == 0 && f[1] == 0 -> tried[1] = false; failed[1] = false; goto claim }
-    :: f[0] != 0 || f[1] != 0
+    :: atomic { f[0] == 0 && f[1] == 0 -> failed[1] = false; careful = false; goto claim }
+    :: atomic { (f[0] != 0 || f[1] != 0) && careful -> pass_answered(); goto rest }
+    :: atomic { (f[0] != 0 || f[1] != 0) && !careful -> pass_over() }
     fi;
-    r = 0;
-    if
-    :: careful -> goto rest
-    :: !careful
-    fi;
-    do                                   /* commit(): the set-wise statement, item after item */
+setwise:
+    if                                   /* commit(): the set-wise statement, item after item */
     :: atomic {
-           r < 2 ->
-           if
-           :: TAKES(r) && !acked[r] -> first[r] = OK; if :: !NO_commit_lock -> t[r].lock = w :: else fi
-           :: else
-           fi
-       };
-       atomic {
-           if
-           :: TAKES(r) && !alone[r] -> last[r] = OK; if :: !NO_commit_lock -> t[r].lock = w :: else fi
-           :: else
-           fi;
-           r++
+           r < 2 && !second ->
+           if :: TAKES(r) -> first[r] = OK; if :: !NO_commit_lock -> t[r].lock = w :: else fi :: else fi;
+           second = true;
+           pass_over();
+           goto setwise
        }
-    :: r == 2 -> r = 0; break
-    od;
-    if                                   /* _check_whole(): PW010 */
     :: atomic {
-           (PARTLY(0) || PARTLY(1)) && !NO_whole_runs ->
+           r < 2 && second ->
+           if :: TAKES(r) -> last[r] = OK; if :: !NO_commit_lock -> t[r].lock = w :: else fi :: else fi;
+           second = false;
+           r++;
+           pass_over();
+           goto setwise
+       }
+    :: atomic {                          /* _check_whole(): PW010 */
+           r == 2 && (PARTLY(0) || PARTLY(1)) && !NO_whole_runs ->
+           r = 0;
            UNLOCK(0); UNLOCK(1);
            first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0;
            careful = true;
            goto send
        }
-    :: !(PARTLY(0) || PARTLY(1)) || NO_whole_runs
+    :: atomic { r == 2 && (!(PARTLY(0) || PARTLY(1)) || NO_whole_runs) -> r = 0; pass_answered(); goto rest }
     fi;
 rest:
-    do                                   /* _commit_rest(): the other items, in order */
+    if                                   /* _commit_rest(): the other items, in order */
     :: atomic {                          /* _commit_item() of the first item of run r: lock and tests */
-           r < 2 ->
+           r < 2 && UNANSWERED(r) ->
            if
-           :: f[r] == 0 || first[r] != 0 || acked[r]             /* not in this call, or done */
-           :: f[r] != 0 && first[r] == 0 && !acked[r] && last[r] == OK -> first[r] = LOST      /* its own end came before */
-           :: f[r] != 0 && first[r] == 0 && !acked[r] && last[r] == 0 && t[r].place == GONE -> first[r] = (MINE(r) -> OK : LOST)      /* _missing() */
-           :: f[r] != 0 && first[r] == 0 && !acked[r] && last[r] == 0 && t[r].place != GONE && t[r].lock != 0 && t[r].lock != w -> first[r] = BUSY
-           :: f[r] != 0 && first[r] == 0 && !acked[r] && last[r] == 0 && t[r].place != GONE && (t[r].lock == 0 || t[r].lock == w) ->
+           :: last[r] == OK -> first[r] = LOST                   /* its own end came before */
+           :: last[r] == 0 && t[r].place == GONE -> first[r] = (MINE(r) -> OK : LOST)      /* _missing() */
+           :: last[r] == 0 && t[r].place != GONE && t[r].lock != 0 && t[r].lock != w -> first[r] = BUSY
+           :: last[r] == 0 && t[r].place != GONE && (t[r].lock == 0 || t[r].lock == w) ->
               if
               :: HOLDS(r, f[r]) || NO_item_fence -> t[r].lock = w; first[r] = OK
               :: else -> first[r] = LOST
               fi
-           fi
-       };
-       atomic {                          /* _commit_item() of its last item, unless one before it was not taken */
+           fi;
+           pass_answered();
+           goto rest
+       }
+    :: atomic {                          /* _commit_item() of its last item, unless one before it was not taken */
+           r < 2 && !UNANSWERED(r) ->
            if
-           :: !ENDS(r)
-           :: ENDS(r) && first[r] != OK && !acked[r] && !NO_items_in_order -> last[r] = first[r]
-           :: ENDS(r) && (first[r] == OK || acked[r] || NO_items_in_order) && t[r].place == GONE -> last[r] = (MINE(r) -> OK : LOST)
-           :: ENDS(r) && (first[r] == OK || acked[r] || NO_items_in_order) && t[r].place != GONE && t[r].lock != 0 && t[r].lock != w -> last[r] = BUSY
-           :: ENDS(r) && (first[r] == OK || acked[r] || NO_items_in_order) && t[r].place != GONE && (t[r].lock == 0 || t[r].lock == w) ->
+           :: first[r] != OK && !acked[r] && !NO_items_in_order -> last[r] = first[r]
+           :: (first[r] == OK || acked[r] || NO_items_in_order) && t[r].place == GONE -> last[r] = (MINE(r) -> OK : LOST)
+           :: (first[r] == OK || acked[r] || NO_items_in_order) && t[r].place != GONE && t[r].lock != 0 && t[r].lock != w -> last[r] = BUSY
+           :: (first[r] == OK || acked[r] || NO_items_in_order) && t[r].place != GONE && (t[r].lock == 0 || t[r].lock == w) ->
               if
               :: HOLDS(r, f[r]) || NO_item_fence -> t[r].lock = w; last[r] = OK
               :: else -> last[r] = LOST
               fi
            fi;
-           r++
+           pass_answered();
+           goto rest
        }
-    :: r == 2 -> r = 0; break
-    od;
-    if
     :: atomic {                          /* the connection breaks before the commit: nothing was done */
-           cuts < CUTS ->
+           r == 2 && cuts < CUTS ->
+           r = 0;
            cuts++;
            UNLOCK(0); UNLOCK(1);
            first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0;
@@ -225,6 +241,8 @@ rest:
            goto send
        }
     :: atomic {                          /* commit */
+           r == 2 ->
+           r = 0;
            do
            :: r < 2 && (f[r] == 0 || t[r].place == GONE) ->
               /* S22, level 2 of the guarantees: what answers OK is this claim's own doing, and what it did answers OK. */
@@ -250,7 +268,12 @@ rest:
                  t[r].place = GONE;
                  t[r].run_session = w;
                  t[r].run_fence = f[r];
-                 t[r].session = 0
+                 t[r].session = 0;
+                 /* Nobody reads these of a run that is gone. */
+                 t[r].fence = 0;
+                 t[r].tries = 0;
+                 t[r].failures = 0;
+                 t[r].lost = false
               :: else
               fi;
               r++
@@ -284,7 +307,8 @@ rest:
        fi
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* A caller's transaction that has a row for a while and changes nothing. */

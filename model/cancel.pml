@@ -262,7 +262,8 @@ put:
        }
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* cancel(), kill(), retry(): each waits for the row, two seconds at most. */

@@ -169,7 +169,8 @@ end_child:
         goto claim
     };
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* Housekeeping: _sweep(), and _enforce_limits() for a cancel that is passed on. Each skips what is locked. */

@@ -46,7 +46,7 @@ typedef Database {
     byte claim;       /* ghost: which claim that was, over all timelines */
     bool step;        /* the row of pawl.step */
 };
-Database d, standby;
+Database d, standby, nothing;
 byte lock, writers, timeline;
 bool exclusive, raised;
 byte claims, crashes;
@@ -55,7 +55,7 @@ bool lost[13];         /* ghost: sessions whose worker has gone */
 #define EPOCH_OF(me) ((me - 1) / NS)
 #define HOLDS(me, f) (d.place == HELD && d.session == me && d.fence == f)
 /* The process, and with it the session, is lost; or the session is not there (any more). */
-#define LEAVE me = 0; f = 0; c = 0; goto register
+#define LEAVE me = 0; f = 0; c = 0; tl = 0; goto register
 /* After the raise, what is accepted is of the epoch in force and of the claim in force. S1, S2, S3, D3. */
 #define ACCEPTED if :: raised -> assert(EPOCH_OF(me) == d.epoch); assert(d.claim == c) :: else fi
 
@@ -73,6 +73,8 @@ inline copy(to, from)
     to.step = from.step
 }
 
+/* Only a session that holds the run, here or on the standby, is looked up in lost[]; its number may be given out again. */
+#define KNOWN(me) (d.session == me || timeline == 0 && standby.session == me)
 #define CUT(tl) (tl != timeline)
 
 proctype worker(byte w)
@@ -94,6 +96,7 @@ end_register:
 claim:
     f = 0;
     c = 0;
+    tl = 0;                              /* read within a call only; 0 outside, so that it tells no states apart */
     if
     :: d.place == GONE -> goto out
     :: atomic { d.place != GONE && !d.alive[me - 1] -> LEAVE }                       /* _session(): PW005 */
@@ -120,14 +123,15 @@ claim:
            c = claims;
            d.claim = c;
            writers--;
-           lock = 0
+           lock = 0;
+           tl = 0
        }
     :: atomic { CUT(tl) -> goto claim }
     :: atomic { !CUT(tl) && (EPOCH_OF(me) != d.epoch && !NO_claim_epoch || !d.alive[me - 1]) -> writers--; lock = 0; goto claim }
     fi;
 next:
     if
-    :: atomic { crashes < CRASHES -> crashes++; lost[me] = true; LEAVE }
+    :: atomic { crashes < CRASHES -> crashes++; lost[me] = KNOWN(me); LEAVE }
     :: atomic {                          /* commit(): the set-wise statement, fence and epoch tested where it locks */
            !exclusive ->
            tl = timeline;
@@ -151,23 +155,24 @@ item:
         tl = timeline;
         if
         :: d.place == GONE -> goto claim
-        :: d.place != GONE && lock != 0 -> goto next
+        :: d.place != GONE && lock != 0 -> tl = 0; goto next
         :: d.place != GONE && lock == 0 -> writers++; lock = w
         fi
     };
     if                                   /* _commit_item(): the epoch, by a statement after the lock; then the fence */
-    :: atomic { CUT(tl) -> goto next }
+    :: atomic { CUT(tl) -> tl = 0; goto next }
     :: atomic { !CUT(tl) && !(HOLDS(me, f) && (EPOCH_OF(me) == d.epoch || NO_item_epoch)) -> writers--; lock = 0; goto claim }
     :: atomic { !CUT(tl) && HOLDS(me, f) && (EPOCH_OF(me) == d.epoch || NO_item_epoch) -> skip }
     fi;
 put:
     if
-    :: atomic { CUT(tl) -> goto next }
-    :: atomic { !CUT(tl) && !d.step -> ACCEPTED; d.step = true; writers--; lock = 0; goto next }                      /* commit */
+    :: atomic { CUT(tl) -> tl = 0; goto next }
+    :: atomic { !CUT(tl) && !d.step -> ACCEPTED; d.step = true; writers--; lock = 0; tl = 0; goto next }                      /* commit */
     :: atomic { !CUT(tl) && d.step -> ACCEPTED; d.place = GONE; d.session = 0; writers--; lock = 0; goto claim }
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* Housekeeping: _sweep() of a lost session, or of one of an older epoch. */
@@ -187,9 +192,9 @@ again:
     fi;
     if
     :: atomic {                          /* commit */
-           !CUT(tl) -> d.alive[d.session - 1] = false; d.fence++; d.place = READY; d.session = 0; writers--; lock = 0; goto again
+           !CUT(tl) -> d.alive[d.session - 1] = false; d.fence++; d.place = READY; d.session = 0; writers--; lock = 0; tl = 0; goto again
        }
-    :: atomic { CUT(tl) -> goto again }
+    :: atomic { CUT(tl) -> tl = 0; goto again }
     fi;
 out:
     skip
@@ -203,6 +208,7 @@ proctype failover()
     :: atomic {
            timeline == 0 && d.place != GONE ->
            copy(d, standby);
+           copy(standby, nothing);       /* what nobody reads any more tells no states apart */
            timeline = 1;
            lock = 0;
            writers = 0;

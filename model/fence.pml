@@ -113,6 +113,14 @@ byte expiries;        /* leases that ended although the worker lived */
 
 #define LEAVE s[me].dead = true; me = 0; goto register
 
+/* Nobody compares fences of a run that is gone. So states that differ in them only are one. */
+inline forget_fences(r)
+{
+    t[r].fence = 0;
+    t[r].granted = 0;
+    t[r].released = 0
+}
+
 /* A worker. session, run and fence are what it believes. */
 proctype worker(byte w)
 {
@@ -186,6 +194,7 @@ pick:
            f = t[r].fence;
            assert(f > t[r].granted);            /* S2 */
            t[r].granted = f;
+           t[r].released = 0;                   /* tells nothing any more: it is compared with the fence in force */
            t[r].lock = 0;
            if :: s[me].lock == w -> s[me].over = false; s[me].lock = 0 :: else fi;
            CHECK(r)
@@ -290,6 +299,7 @@ put:
            t[r].ends++;
            t[r].session = 0;
            t[r].crashes = 0;
+           forget_fences(r);
            if :: t[r].lock == w -> t[r].lock = 0 :: else fi;
            CHECK(r);
            goto claim
@@ -302,7 +312,8 @@ put:
        }
     fi;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* Take back run r from a session that is lost: _take_back(), _make_free(), and at the limit _crash_out(). */
@@ -314,7 +325,7 @@ inline take_back(r)
     t[r].session = 0;
     t[r].lock = 0;
     if
-    :: t[r].crashes >= LIMIT -> t[r].place = GONE; t[r].status = CRASHED; t[r].ends++; t[r].crashes = 0
+    :: t[r].crashes >= LIMIT -> t[r].place = GONE; t[r].status = CRASHED; t[r].ends++; t[r].crashes = 0; forget_fences(r)
     :: else -> t[r].place = READY
     fi
 }

@@ -216,7 +216,8 @@ count:
         goto claim
     };
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* An item that a worker has sent and forgotten comes at any later moment, also when that worker holds the task once more. */

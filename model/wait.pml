@@ -113,6 +113,7 @@ byte crashes, expiries;
 /* An event that run r could take, or 0; the earliest first. */
 #define FOUND(r) (event[1] && !TAKEN(r, 1) -> 1 : (NE > 1 && event[NE] && !TAKEN(r, NE) -> NE : 0))
 
+/* Read in a transaction of REPEATABLE READ only; outside of one they stay true, so that they tell no states apart. */
 inline touch(r)
 {
     CHANGED(1, r) = true;
@@ -129,7 +130,8 @@ inline put_record(r, i, what, from)
     assert(from == 0 || !TAKEN(r, from));                        /* a run takes an event once */
     t[r].rec[i] = what;
     t[r].source[i] = from;
-    t[r].open[i] = false
+    t[r].open[i] = false;
+    t[r].late[i] = false
 }
 
 /* _settle() and _make_ready(), as they appear when the transaction commits; its caller has the row. */
@@ -149,6 +151,22 @@ inline settle(r, i, from)
     fi
 }
 
+/* Nobody reads these of a run that is gone: whoever comes tests that first. So states that differ in them only are one. */
+inline forget(r)
+{
+    t[r].late[0] = false;
+    t[r].late[1] = false;
+    t[r].rec[0] = NONE;
+    t[r].rec[1] = NONE;
+    t[r].source[0] = 0;
+    t[r].source[1] = 0;
+    t[r].seen[0] = false;
+    t[r].seen[1] = false;
+    t[r].signals = 0;
+    t[r].fence = 0;
+    t[r].ending = false
+}
+
 inline end_run(r)
 {
     t[r].place = GONE;
@@ -156,6 +174,7 @@ inline end_run(r)
     t[r].open[1] = false;
     t[r].woken = false;
     t[r].lock = 0;
+    forget(r);
     touch(r)
 }
 
@@ -293,7 +312,8 @@ suspend:
     };
     goto claim;
 out:
-    skip
+end_out:
+    false                                /* stays: Spin ends processes in one order only, and workers are to be alike */
 }
 
 /* emit(). An emitter of REPEATABLE READ remembers the waits of its snapshot; what fails with 40001 is called again. */
@@ -377,6 +397,8 @@ met:
         if :: t[0].lock == w -> t[0].lock = 0 :: else fi;
         if :: t[NR - 1].lock == w -> t[NR - 1].lock = 0 :: else fi;
         assert(MET(0, 0) && MET(0, 1) && MET(NR - 1, 0) && MET(NR - 1, 1));
+        CHANGED(e, 0) = true;
+        CHANGED(e, NR - 1) = true;
         x = 0; n = 0; rr = false;
         see[0] = false; see[1] = false; see[2] = false; see[3] = false;
         got[0] = false; got[1] = false; got[2] = false; got[3] = false;
@@ -388,7 +410,11 @@ failed:
         if :: name_lock == w -> name_lock = 0 :: else fi;
         if :: t[0].lock == w -> t[0].lock = 0 :: else fi;
         if :: t[NR - 1].lock == w -> t[NR - 1].lock = 0 :: else fi;
-        x = 0; n = 0;
+        topic_changed[e] = true;
+        CHANGED(e, 0) = true;
+        CHANGED(e, NR - 1) = true;
+        x = 0; n = 0; rr = false;
+        see[0] = false; see[1] = false; see[2] = false; see[3] = false;
         got[0] = false; got[1] = false; got[2] = false; got[3] = false;
         goto begin
     };
@@ -449,6 +475,7 @@ ended:
     atomic {
         if :: t[0].lock == w -> t[0].lock = 0 :: else fi;
         if :: t[0].above == w -> t[0].above = 0 :: else fi;
+        CHANGED(NE + 1, 0) = true;
         found = false;
         rr = false
     }
@@ -554,6 +581,10 @@ proctype canceller(byte w)
 init {
     atomic {
         byte n;
+        topic_changed[1] = true;
+        topic_changed[NE] = true;
+        touch(0);
+        touch(NR - 1);
         n = 1;
         do
         :: n <= NW -> run worker(n); n++
