@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commit: what one item after another comes to. Steps are here, waits in wait.c, what lets go of a claim in close.c. */
 #include "flow.h"
+#include "meanwhile.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -102,14 +103,22 @@ item_is_good(const struct oracle_run *run, const struct oracle_item *item)
     return item->payload == NULL || strlen(item->payload) <= ORACLE_PAYLOAD_MAX;
 }
 
-/* Once for each claim, kind and name: whoever sends it again has not done it again. */
-static void
-note_late(struct oracle *o, int64_t session, struct oracle_run *run, const struct oracle_item *item)
+/*
+ * Noted once for each claim, kind and name: whoever sends it again has not done it again. Who finds another call of the session at it is to
+ * come again.
+ */
+static const char *
+answer_late(
+    struct oracle *o, int64_t session, struct oracle_run *run, const struct oracle_item *item)
 {
-    if (one_of(item->kind, late_kinds))
-        oracle_audit_once(o, run, "late_result",
-            oracle_keepf(o, "%" PRId64 " %d %s %s", session, item->fence, item->kind,
-                item->name == NULL ? "" : item->name));
+    if (!one_of(item->kind, late_kinds))
+        return "lease_lost";
+    if (oracle_is_held(o, oracle_keepf(o, ORACLE_LATE "%s", item->run)))
+        return "busy";
+    oracle_audit_once(o, run, "late_result",
+        oracle_keepf(o, "%" PRId64 " %d %s %s", session, item->fence, item->kind,
+            item->name == NULL ? "" : item->name));
+    return "lease_lost";
 }
 
 /* A task that does not live, of a run that is there: its claim has ended it and asks again, or lost it. NULL: it did not end it. */
@@ -151,8 +160,7 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
             return answer;
         if (last->status == 3)
             return "cancelled";
-        note_late(o, session, task, item);
-        return "lease_lost";
+        return answer_late(o, session, task, item);
     }
     /* The claim that ended it asks again; a cancelled run answers as it did the first time. */
     if (last->session == session && last->fence == item->fence &&
@@ -165,8 +173,7 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
     }
     if (last->status == 3)
         return "cancelled";
-    note_late(o, session, run, item);
-    return "lease_lost";
+    return answer_late(o, session, run, item);
 }
 
 /* Writes the end of a step: a new record, or the one that its start wrote. */
@@ -284,16 +291,12 @@ commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, co
     if (!run->living) {
         const char *done = answer_done(o, run, item, value);
 
-        if (done == NULL)
-            note_late(o, session, run, item);
-        return done == NULL ? "lease_lost" : done;
+        return done == NULL ? answer_late(o, session, run, item) : done;
     }
     if (let_go_before(o, run, item, value))
         return "already";
-    if (run->session != session || run->fence != item->fence) {
-        note_late(o, session, run, item);
-        return "lease_lost";
-    }
+    if (run->session != session || run->fence != item->fence)
+        return answer_late(o, session, run, item);
     if (item->task > 0 && one_of(item->kind, closing_kinds)) {
         /* What lets go of a task concerns the whole run. */
         if (oracle_flow_is_locked(o, run->whole))

@@ -281,10 +281,9 @@ oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const c
 void
 oracle_audit_once(struct oracle *o, struct oracle_run *run, const char *what, const char *detail)
 {
-    bool unseen = o->meanwhile != NULL && o->meanwhile->other_late;
     struct oracle_run *whole = run->whole;
 
-    for (size_t i = 0; i < whole->audits_count && !unseen; i++)
+    for (size_t i = 0; i < whole->audits_count; i++)
         if (strcmp(whole->audits[i].what, what) == 0 && whole->audits[i].task == run->task &&
             oracle_same(whole->audits[i].detail, detail))
             return;
