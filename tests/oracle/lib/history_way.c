@@ -420,9 +420,12 @@ choose_leave(struct history *h, struct oracle *o, int at, int *n, struct history
             hold(way, held.ids[i], ORACLE_OWN);
 }
 
+/* A commit of items that cannot be taken together, and an epoch for which others were in the way for too long. */
 static bool
 was_refused_as_a_whole(const struct history_call *call)
 {
+    if (call->call.verb == CALL_RAISE_EPOCH)
+        return call->got != NULL && strcmp(call->got, "55P03") == 0;
     return call->call.verb == CALL_COMMIT && call->got != NULL &&
         (strcmp(call->got, "PW010") == 0 || strcmp(call->got, "22P02") == 0 ||
             strcmp(call->got, "23505") == 0);
