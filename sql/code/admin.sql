@@ -189,7 +189,7 @@ comment on function pawl.raise_epoch(text, text) is
 'Raises the epoch: to be called after a failover that may have lost commits, or after a restore. Sessions and tokens of older epochs are refused from then on; their tasks are swept and done again. Returns the new epoch.
 Twice: another epoch.
 Locks: the table of tasks, until the caller commits: it waits for writes that are under way, and others wait for it.
-Errors: PW008 isolation level, PW007 the role is bound to one tenant.
+Errors: PW008 isolation level, PW007 the role is bound to one tenant; 55P03 a write was under way for more than two seconds, and nothing has changed: call it again.
 Bound: constant.';
 
 create or replace function pawl.set_retention(run_retention interval default null, event_retention interval default null, by text default null)

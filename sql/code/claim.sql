@@ -256,7 +256,7 @@ comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run
 
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
-create or replace function pawl._leave_out(p_all tid[], p_left_out uuid[], p_too_large uuid[], p_now timestamptz)
+create or replace function pawl._leave_out_tasks(p_all tid[], p_left_out text[], p_too_large text[], p_now timestamptz)
 returns tid[]
 language plpgsql
 volatile
@@ -272,11 +272,14 @@ declare
     v_undone json;
 begin
     for v_task in
-        select t.* from pawl.task t where t.ctid = any (p_all) and t.run_id = any (p_too_large)
+        select t.* from pawl.task t where t.ctid = any (p_all) and t.run_id || ' ' || t.task_no = any (p_too_large)
     loop
         if v_task.task_no > 0 then
-            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only.
-            if pawl._lock_flow(v_task.run_id) then
+            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only. And with
+            -- another of its tasks the run may have let this one go.
+            -- guard:large_once
+            if pawl._lock_flow(v_task.run_id) and exists (
+                select from pawl.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
                 perform pawl._finish_task((select r from pawl.task r where r.run_id = v_task.run_id and r.task_no = 0),
                     v_task.task_no, 2, null, v_error, p_now, v_task.attempt, v_task.fence, v_task.started_at);
             end if;
@@ -295,10 +298,11 @@ begin
     return array(
         select t.ctid
         from pawl.task t
-        where t.ctid = any (p_all) and t.run_id <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
+        where t.ctid = any (p_all)
+          and t.run_id || ' ' || t.task_no <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
 end
 $$;
-comment on function pawl._leave_out(tid[], uuid[], uuid[], timestamptz) is 'takes out of a claim what it cannot hand out';
+comment on function pawl._leave_out_tasks(tid[], text[], text[], timestamptz) is 'takes out of a claim what it cannot hand out';
 
 -- The picked tasks (locked) without those of flows that are to end: nothing new starts there. They were left over by
 -- a claim that came to nothing, and go now.
@@ -364,14 +368,15 @@ declare
     v_ids uuid[];
     v_tasks int[];
     v_records json[];
-    v_left_out uuid[];
-    v_too_large uuid[];
+    v_left_out text[];
+    v_too_large text[];
     v_name text;
     v_timeout bigint;
     v_flow boolean;
     v_keys text[];
     v_flow_keys text[];
     v_flow_inputs json[];
+    v_limited uuid[];
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         perform pawl._only_read_committed('claim');
@@ -438,9 +443,9 @@ begin
         -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
         perform pawl._settle_due(v_ids, v_tasks, pawl.now());
         select r.records, r.left_out, r.too_large into v_records, v_left_out, v_too_large
-        from pawl._records(v_ids, v_tasks, 67108864) r;
+        from pawl._load_records(v_ids, v_tasks, 67108864) r;
         if v_left_out is not null or v_too_large is not null then
-            v_all := pawl._leave_out(v_all, v_left_out, v_too_large, v_now);
+            v_all := pawl._leave_out_tasks(v_all, v_left_out, v_too_large, v_now);
             if cardinality(v_all) = 0 then
                 return;
             end if;
@@ -454,6 +459,12 @@ begin
         end if;
         v_keys := array(select i.run_id || ' ' || i.task_no from unnest(v_ids, v_tasks) with ordinality i (run_id, task_no, n) order by i.n);
         select f.keys, f.inputs into v_flow_keys, v_flow_inputs from pawl._flow_inputs(v_all) f;
+        -- The time limit of a run is with its task 0.
+        v_limited := array(
+            select z.run_id
+            from (select distinct t.run_id from pawl.task t where t.ctid = any (v_all) and t.task_no > 0) r
+            cross join lateral (
+                select z.run_id from pawl.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
     end if;
     if v_worker.idle then
         update pawl.worker w set idle = false
@@ -486,7 +497,7 @@ begin
               case when v_name is null then (
                        select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = t.queue_id)
                    else v_timeout end,
-              case when t.attached then pawl._run_timeout(t.run_id, v_now) end;
+              case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end;
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
@@ -515,7 +526,7 @@ begin
            t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
            case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid]) f)
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
-           (select r.records[1] from pawl._records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
+           (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
            pawl._run_timeout(t.run_id, pawl.now())
     from pawl.task t
     join pawl.queue q on q.queue_id = t.queue_id
@@ -541,9 +552,12 @@ begin
     perform pawl._session(session);
     return query
     select t.run_id, t.task_no, t.fence, q.name, t.attempt, t.claimed_at,
-           case when t.ending is not null and not t.rolling_back then 'cancelled' when t.paused is not null then 'paused' end
+           case when t.ending is not null and not t.rolling_back or z.ending is not null then 'cancelled'
+                when t.paused is not null then 'paused' end
     from pawl.task t
     join pawl.queue q on q.queue_id = t.queue_id
+    -- As a heartbeat tells it.
+    left join pawl.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
     where t.place = 2 and t.session_id = session
     order by t.run_id, t.task_no
     limit 10000;

@@ -249,9 +249,11 @@ begin
             paused = case when p_status = 2 then t.paused end,
             session_id = null, request = null, started = false, fence = t.fence + 1,
             rolling_back = true, recorded = true, tries = null, woken = false,
-            -- With the fence of the claim that this is the end of: the caller's, who has raised it if no claim has ended the run.
+            -- With the fence of the claim that this is the end of. A caller that ends the run by itself has raised it; then there is
+            -- none, or the next claim would look like the one behind it.
             -- guard:rollback_fence
-            ending = json_build_object('status', p_status, 'error', p_error, 'at', p_now, 'fence', p_task.fence)
+            ending = json_build_object('status', p_status, 'error', p_error, 'at', p_now,
+                'fence', case when t.fence = p_task.fence then t.fence end)
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         perform pawl._audit(p_task.run_id, 0, p_task.kept, p_now, 'rollback_started', p_error);
         perform pawl._wake(p_task.queue_id, p_now);

@@ -43,6 +43,7 @@ declare
 begin
     select count(*) into v_count
     from (select from pawl.task t where t.run_id = p_run and t.task_no > 0 order by t.task_no for update skip locked) l;
+    -- guard:flow_lock_tasks
     return v_count = (select count(*) from pawl.task t where t.run_id = p_run and t.task_no > 0);
 end
 $$;
@@ -147,6 +148,28 @@ end
 $$;
 comment on function pawl._drop_tasks(pawl.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
 
+-- Steps of a run that are child runs and have not ended, when the run does: one with an undo leaves a record, because nobody
+-- knows what it has done, or does until the cancel reaches it.
+create or replace function pawl._leave_children(p_run pawl.task, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if not p_run.undo then
+        return;
+    end if;
+    perform pawl._record_task(p_run, w.task_no, s.name, 3, null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
+    from pawl.wait w
+    join pawl.queue q on q.queue_id = p_run.queue_id
+    join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
+    -- A child that a task has started by itself is a step of that task.
+    where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 5 and strpos(w.name, '#') = 0 and s.undo is not null;
+end
+$$;
+comment on function pawl._leave_children(pawl.task, timestamptz) is 'records the children of a flow that it ends without';
+
 -- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
 -- task is held, at the latest after a grace. Task 0 is locked.
 create or replace function pawl._begin_ending(
@@ -190,6 +213,8 @@ begin
     if exists (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0) then
         return 'ok';
     end if;
+    -- guard:child_undo
+    perform pawl._leave_children(p_run, p_now);
     return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
         (p_run.ending ->> 'rollback')::boolean, p_now);
 end
@@ -209,6 +234,8 @@ begin
     end if;
     perform pawl._cancel_children(p_run, p_now);
     perform pawl._drop_tasks(p_run, true, p_now);
+    -- guard:child_undo_forced
+    perform pawl._leave_children(p_run, p_now);
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;
@@ -234,9 +261,13 @@ begin
     if p_run.ending is not null then
         perform pawl._let_end(p_run, p_now);
     elsif p_state = 2 then
-        perform pawl._begin_ending(p_run, 2, json_build_object('code', 'step_failed', 'message',
+        -- A worker that lets go because the time of the run is over says the same as the engine would.
+        perform pawl._begin_ending(p_run, 2, case
+            when p_run.attached and pawl._run_timeout(p_run.run_id, p_now) = 0 then
+                json_build_object('code', 'timeout', 'message', 'the run has reached its time limit')
+            else json_build_object('code', 'step_failed', 'message',
                 format('step %s failed: %s', pawl._task_name(v_step.name, p_task), pawl._error_text(p_error)),
-                'step', pawl._task_name(v_step.name, p_task), 'error', p_error), true, null, p_now);
+                'step', pawl._task_name(v_step.name, p_task), 'error', p_error) end, true, null, p_now);
     else
         perform pawl._advance(array[p_run.run_id], array[p_task], p_now);
     end if;
@@ -311,7 +342,8 @@ $$;
 comment on function pawl._commit_task(pawl.task, pawl.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
 
 -- The row of a flow's task is gone while its run lives: its claim recorded it, or lost it.
-create or replace function pawl._missing_task(p_run uuid, p_task int, p_fence int, p_kind text, out answer text, out reason text, out value json)
+create or replace function pawl._missing_task(
+    p_run uuid, p_task int, p_fence int, p_kind text, p_name text, out answer text, out reason text, out value json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -328,11 +360,16 @@ begin
     ) s
     where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in (1, 2)
     limit 1;
-    if found and p_kind in ('complete', 'fail', 'start', 'note', 'release', 'suspend') then
-        answer := 'already';
-        if p_kind <> 'complete' and p_kind <> 'fail' then
-            value := null;
+    if found and p_kind not in ('complete', 'fail') then
+        -- Waits and tries leave no record when the task ends before them.
+        -- guard:task_repeated
+        value := pawl._recorded(p_run, p_task, p_name);
+        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'took') then
+            answer := 'already';
+            return;
         end if;
+    elsif found then
+        answer := 'already';
         return;
     end if;
     value := null;
@@ -340,4 +377,4 @@ begin
     reason := 'the task was taken back, or has ended';
 end
 $$;
-comment on function pawl._missing_task(uuid, int, int, text) is 'answers for an item whose flow task is gone';
+comment on function pawl._missing_task(uuid, int, int, text, text) is 'answers for an item whose flow task is gone';

@@ -130,7 +130,10 @@ begin
     if v_task.session_id is distinct from p_session or v_task.fence is distinct from p_fence then
         answer := 'lease_lost';
         reason := 'the task was given to another claim';
-        perform pawl._note_late(v_task.run_id, v_task.task_no, v_task.kept, p_now, p_session, p_fence, p_kind, p_name);
+        if not pawl._noted_late(v_task.run_id, v_task.task_no, v_task.kept, p_now, p_session, p_fence, p_kind, p_name) then
+            answer := 'busy';
+            reason := 'another call of the session sends late results';
+        end if;
         return;
     end if;
     if p_task > 0 and v_closing then
@@ -229,9 +232,10 @@ $$;
 comment on function pawl._item_problem(pawl.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
 
 -- A late result is worth an audit row, once for each claim, kind and name: whoever sends it again has not done it again.
-create or replace function pawl._note_late(
+-- False: another call of the session is noting late results, perhaps this one, so it is to be sent again.
+create or replace function pawl._noted_late(
     p_run uuid, p_task int, p_kept boolean, p_now timestamptz, p_session bigint, p_fence int, p_kind text, p_name text)
-returns void
+returns boolean
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -244,7 +248,12 @@ declare
     v_detail json := json_build_object('kind', p_kind, 'name', p_name, 'session', p_session, 'fence', p_fence);
 begin
     if p_kind not in ('step', 'complete', 'fail', 'step_error') then
-        return;
+        return true;
+    end if;
+    -- What has ended has no row to lock. One lock for all that a session sends late: a call may have thousands of runs.
+    -- guard:late_lock
+    if not pg_try_advisory_xact_lock(hashtextextended(p_session::text, 12)) then
+        return false;
     end if;
     if exists (
         select from pawl.audit a
@@ -252,13 +261,14 @@ begin
         union all
         select from pawl.audit_kept k
         where k.run_id = p_run and k.task_no = p_task and k.what = 'late_result' and k.detail::text = v_detail::text) then
-        return;
+        return true;
     end if;
     perform pawl._need_partitions(p_now);
     perform pawl._audit(p_run, p_task, p_kept, p_now, 'late_result', v_detail);
+    return true;
 end
 $$;
-comment on function pawl._note_late(uuid, int, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
+comment on function pawl._noted_late(uuid, int, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
 
 -- What an item of this name came to, for a claim that is over and asks again.
 create or replace function pawl._recorded(p_run uuid, p_task int, p_name text)
@@ -303,9 +313,12 @@ begin
     join pawl.workflow w on w.workflow_id = q.workflow_id
     where p_task > 0 and t.run_id = p_run and t.task_no = 0 and w.flow and (v_bound is null or t.tenant = v_bound);
     if found then
-        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind) m;
-        if answer = 'lease_lost' then
-            perform pawl._note_late(p_run, p_task, v_kept, p_now, p_session, p_fence, p_kind, p_name);
+        select m.answer, m.reason, m.value into answer, reason, value
+        from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
+        if answer = 'lease_lost'
+           and not pawl._noted_late(p_run, p_task, v_kept, p_now, p_session, p_fence, p_kind, p_name) then
+            answer := 'busy';
+            reason := 'another call of the session sends late results';
         end if;
         return;
     end if;
@@ -316,13 +329,15 @@ begin
         return;
     end if;
     if p_task > 0 then
-        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind) m;
+        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
         if answer = 'already' then
             return;
         end if;
     end if;
-    -- What a cancelled run answered the first time it answers again; its undos are another matter.
-    if v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 3 or v_run.rolled_back) then
+    -- What a cancelled run answered the first time it answers again; its undos are another matter. The fence of a flow's task
+    -- is no fence of the run.
+    -- guard:missing_task_fence
+    if p_task = 0 and v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 3 or v_run.rolled_back) then
         value := pawl._recorded(p_run, p_task, p_name);
         if p_kind = 'complete' and v_run.status = 2 and not v_run.rolled_back then
             answer := 'refused';
@@ -343,8 +358,11 @@ begin
     end if;
     answer := 'lease_lost';
     reason := 'the run has ended';
-    perform pawl._note_late(p_run, p_task, exists (select from pawl.run_kept k where k.run_id = p_run), p_now, p_session, p_fence,
-        p_kind, p_name);
+    if not pawl._noted_late(p_run, p_task, exists (select from pawl.run_kept k where k.run_id = p_run), p_now, p_session,
+           p_fence, p_kind, p_name) then
+        answer := 'busy';
+        reason := 'another call of the session sends late results';
+    end if;
 end
 $$;
 comment on function pawl._missing(bigint, timestamptz, uuid, int, int, text, text) is 'answers for an item whose task could not be locked';

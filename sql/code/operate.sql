@@ -169,6 +169,7 @@ declare
     v_now timestamptz := pawl.now();
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_task pawl.task;
+    v_error json;
 begin
     perform pawl._check_ids('kill', runs);
     perform pawl._need_partitions(v_now);
@@ -178,8 +179,11 @@ begin
         if v_task.run_id is not null then
             -- guard:kill_fence
             v_task.fence := v_task.fence + 1;
-            answer := pawl._end_run(v_task, 3, null,
-                json_build_object('code', 'killed', 'message', coalesce(why, 'killed')), v_now);
+            v_error := json_build_object('code', 'killed', 'message', coalesce(why, 'killed'));
+            -- Tasks of a flow that had started leave a record, for the rollback of a later round.
+            -- guard:kill_undo
+            answer := case when v_task.place = 4 then pawl._force_end(v_task, 3, v_error, false, v_now)
+                           else pawl._end_run(v_task, 3, null, v_error, v_now) end;
             if answer = 'ok' then
                 perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl.run_kept k where k.run_id = v_task.run_id), v_now,
                     'kill', json_build_object('why', why), coalesce(by, pawl._caller()));

@@ -156,9 +156,9 @@ comment on function pawl._record_max() is 'bytes that one run may have recorded'
 -- What replay needs: SUCCESS records of every round, final failures of the round in force, steps that
 -- started with an undo, open waits, failed tries, and while rolling back the undos still to do.
 -- In all p_most bytes, but at least one record: tasks behind that are left_out, and so, as too_large, is any
--- whose record is more than _record_max().
-create or replace function pawl._records(
-    p_ids uuid[], p_tasks int[], p_most bigint, out records json[], out left_out uuid[], out too_large uuid[])
+-- whose record is more than _record_max(). Both name tasks by run and number.
+create or replace function pawl._load_records(
+    p_ids uuid[], p_tasks int[], p_most bigint, out records json[], out left_out text[], out too_large text[])
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -212,11 +212,14 @@ begin
                                                'error', s.error) order by s.seq, s.name) as steps
         from chosen c
         join step s on s.run_id = c.run_id and s.task_no = c.task_no and (s.state <> 2 or s.round = c.round)
+                   -- What a flow's task came to, if only that it was lost, is none of the steps of its handler.
+                   -- guard:records_own_steps
+                   and (s.task_no = 0 or strpos(s.name, '#') > 0)
         group by c.n
     )
     select array_agg(r.record order by f.n),
-           array_agg(f.run_id) filter (where f.small and r.record is null),
-           array_agg(f.run_id) filter (where not f.small)
+           array_agg(f.run_id || ' ' || f.task_no) filter (where f.small and r.record is null),
+           array_agg(f.run_id || ' ' || f.task_no) filter (where not f.small)
     into records, left_out, too_large
     from fit f
     left join (
@@ -248,7 +251,7 @@ begin
     ) r on r.n = f.n;
 end
 $$;
-comment on function pawl._records(uuid[], int[], bigint) is 'what each of these tasks has recorded, as JSON for its worker';
+comment on function pawl._load_records(uuid[], int[], bigint) is 'what each of these tasks has recorded, as JSON for its worker';
 
 create or replace function pawl._write_step(p_step pawl.step, p_kept boolean)
 returns void

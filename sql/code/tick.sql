@@ -210,6 +210,7 @@ begin
             v_queues := v_queues || v_task.queue_id;
         end if;
         v_ends := pawl._ends_taken_back(v_task, p_crashed);
+        -- guard:sweep_leaves_task
         continue when v_ends is null;
         if p_crashed and v_task.started then
             perform pawl._audit(v_task.run_id, v_task.task_no, v_task.kept, p_now, 'lease_lost',
@@ -390,6 +391,13 @@ begin
         where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
           and w.told_at
               + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
+          -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
+          and exists (
+              select from pawl.task t
+              where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
+                and t.session_id = w.session_id and t.claimed_at <= w.told_at)
+        -- Nor must one that somebody has locked.
+        order by random()
         limit 100
     loop
         select t.* into v_task
@@ -401,6 +409,7 @@ begin
         continue when not found;
         v_task.started := true;
         v_ends := pawl._ends_taken_back(v_task, true);
+        -- guard:hung_leaves_task
         continue when v_ends is null;
         v_count := v_count + 1;
         perform pawl._audit(v_hung.run_id, v_hung.task_no, v_task.kept, p_now, 'step_timeout',

@@ -4,7 +4,7 @@
 
 enum {
     rolls = 200,
-    runs_per_roll = 60
+    runs_per_roll = 250
 };
 
 int
@@ -25,7 +25,7 @@ main(int argc, char **argv)
         crash_trigger(&crash, "crash.sleep.v1", runs_per_roll / 6);
         steps += runs_per_roll - runs_per_roll / 6;
         naps += runs_per_roll / 6;
-        overdue += killer_roll(crash.killer, 10000);
+        overdue += killer_roll(crash.killer, 5000);
         crash_wait_ready(&crash, runs_per_roll);
     }
     ended = crash_wait_left(&crash, 0, 60);

@@ -377,6 +377,49 @@ killed_workers_cost_a_map_nothing_but_time(void **state)
         40);
 }
 
+static pawl_status
+turn(pawl_run *run, void *userdata, pawl_bytes *output)
+{
+    (void)userdata;
+    scene_breathe();
+    return pawl_run_printf(run, output, "1");
+}
+
+/* Takes one step after the other for as long as it may. */
+static pawl_status
+dawdle(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    struct tale *tale = pawl_run_userdata(run);
+    int64_t give_up_ms = scene_now_ms() + scene_patience_ms;
+    pawl_status status = PAWL_OK;
+
+    (void)input;
+    (void)output;
+    atomic_fetch_add(&tale->others, 1);
+    while (status == PAWL_OK && scene_now_ms() < give_up_ms)
+        status = pawl_step(run, "turn", turn, NULL, NULL);
+    atomic_store(&tale->sizes, (int)status);
+    return status;
+}
+
+/* The clock of the database stands still, so it is the worker that keeps to the limit. */
+static void
+a_task_whose_run_is_out_of_time_starts_no_further_step(void **state)
+{
+    struct scene *scene = *state;
+    struct tale tale = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+    apply(scene,
+        "{\"flow\": \"flow.late\", \"run_timeout\": \"400 ms\", \"max_attempts\": 9, "
+        "\"steps\": [{\"step\": \"dawdle\"}]}");
+    scene_handle(scene, "flow.late/*", dawdle, &tale);
+    scene_work(scene);
+    scene_trigger(scene, "flow.late", "{}");
+    scene_has(scene_wait(scene, scene->run_id, PAWL_ERUN), "time limit");
+    assert_int_equal(tale.sizes, PAWL_ETIMEOUT);
+    assert_int_equal(tale.others, 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -391,6 +434,7 @@ main(int argc, char **argv)
         STOPPED(a_task_is_tried_as_its_step_says_and_a_retry_goes_on_from_there),
         STOPPED(steps_sleeps_and_waits_inside_of_a_task),
         STOPPED(a_rollback_calls_the_undo_handlers_of_completed_steps_in_reverse),
+        STOPPED(a_task_whose_run_is_out_of_time_starts_no_further_step),
 #undef STOPPED
 #undef TEST
     };

@@ -190,12 +190,14 @@ as $$
                      array[$3, 'suspend'], array[$4, null], array[null, null]::text[], options => array[$5::text, null]) c
 $$;
 
-create function iso.record_step(name text, worker text, step text)
+-- A transactional step, of a run or of a task of the flow f.
+create function iso.record_step(name text, worker text, step text, task text default null)
 returns text
 language sql
 volatile
 as $$
-    select pawl.record_step(pawl.step_token(iso.session($2), iso.id($1), iso.fence($1, $2), $3), '"in a transaction"')
+    select pawl.record_step(
+        pawl.step_token(iso.session($2), iso.id($1), iso.fence($1, $2), $3, task => coalesce(iso.task_no($4), 0)), '"in a transaction"')
 $$;
 
 -- A child of a run; it is remembered under its own name.

@@ -10,6 +10,7 @@
  * --calls     how many calls each has
  * --jobs      how many at once, each in a database of its own
  * --reduce    0: a difference is only told
+ * --flows     0: without flows
  *
  * A sequence that shows a difference is made shorter as long as it still does, and printed as SQL. The output is TAP.
  */

@@ -30,13 +30,17 @@ static const char *const guards[] = {
     "wait_looks_back", /* an event that came before its wait is lost */
     "suspend_woken",   /* so is what was settled while a worker had the run */
     "retry_status",    /* a run that ended well is opened again */
+    "gate_counts",    /* a step of a flow never starts, because what it depends on is not counted */
+    "flow_condition", /* a step starts although its condition is not met */
+    "round_fence",    /* a task of an earlier round has the fence of a later one */
+    "task_repeated",  /* a commit that ended a task of a flow, sent again, has lost its lease */
 };
 
 /* The seed that shows a difference, or 0. */
 static long
 find_seed(struct player *player, bool reduce)
 {
-    struct match_plan plan = {.calls = CALLS_MAX, .reduce = reduce};
+    struct match_plan plan = {.calls = CALLS_MAX, .reduce = reduce, .flows = true};
 
     for (long seed = 1; seed <= SEEDS_MAX; seed++)
         if (!match_seed(player, seed, &plan))
@@ -49,7 +53,7 @@ static bool
 is_noticed(void *userdata, const char *list, const char *guard, int number)
 {
     struct player *player = userdata;
-    struct match_plan plan = {.calls = CALLS_MAX};
+    struct match_plan plan = {.calls = CALLS_MAX, .flows = true};
     char *whole = guard_take_out(player->conn, list, guard);
     long seed = find_seed(player, number == 0);
 

@@ -12,6 +12,8 @@ enum call_verb {
     CALL_ADVANCE,
     CALL_CREATE_WORKFLOW,
     CALL_ALTER_WORKFLOW,
+    CALL_CREATE_FLOW,
+    CALL_ADD_STEP,
     CALL_TRIGGER,
     CALL_TRIGGER_MANY,
     CALL_REGISTER,
@@ -56,11 +58,14 @@ enum call_verb {
 
 enum {
     CALL_ITEMS_MAX = 4,
+    CALL_NAMES_MAX =
+        16, /* of what one call makes: by its items first, then children that flows start */
     CALL_NOBODY = -1, /* a run, session or event that there is not */
 };
 
 struct call_item {
     int run;
+    int task;
     int fence_off; /* added to the fence that the run has */
     char name[48];
     struct oracle_item item;
@@ -76,7 +81,7 @@ struct call_many {
 };
 
 struct call {
-    int number; /* from 1; what it makes is named number * CALL_ITEMS_MAX + the place of the item */
+    int number; /* from 1; what it makes is named number * CALL_NAMES_MAX + the place of the item */
     enum call_verb verb;
     int run;
     int session;
@@ -87,6 +92,7 @@ struct call {
     const char *name;
     const char *text;
     struct oracle_workflow_spec workflow;
+    struct oracle_step_spec step;
     struct oracle_trigger_spec trigger;
     struct call_many many[CALL_ITEMS_MAX];
     int many_count;

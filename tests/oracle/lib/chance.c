@@ -5,6 +5,7 @@
 #include <string.h>
 
 const char *const chance_workflows[4] = {"o.a", "o.b", "o.b.c", "p.d"};
+const char *const chance_flows[4] = {"f.a", "f.b", "f.c", "f.e"};
 const char *const chance_payloads[7] = {
     "{}", "1", "\"x\"", "{\"id\": 1}", "{\"id\": 2, \"tag\": \"x\"}", "[1, 2]", "null"};
 const char *const chance_signals[2] = {"go", "stop"};
@@ -32,7 +33,8 @@ chance_constant(const char *text)
 {
     static const char *const words[] = {"go", "stop", "g", "p", "e", "a", "u", "b", "Bad", "t1",
         "t2", "a#1", "a#2", "a#3", "u#1", "u#2", "u#3", "x/b#1", "x/b#2", "x/b#3", "e#1", "e#2",
-        "e#3"};
+        "e#3", "s1#1", "s1#2", "s1#3", "s2#1", "s2#2", "s2#3", "s3#1", "s3#2", "s3#3", "s4#1",
+        "s4#2", "s4#3", "s5#1", "s5#2", "s5#3"};
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(words[i], text) == 0)
@@ -86,6 +88,8 @@ is_wanted(const struct oracle_view *view, enum want want)
         return view->paused;
     case WANT_STUCK:
         return view->stuck;
+    case WANT_FLOW:
+        return view->living && view->flow;
     case WANT_ANY:
     default:
         return view->found;
@@ -109,6 +113,42 @@ chance_run(struct generator *g, const struct player *p, enum want want, struct o
             break;
     }
     return maker;
+}
+
+int
+chance_task(struct generator *g, const struct player *p, enum want want, struct oracle_view *view,
+    int *task)
+{
+    int maker = CALL_NOBODY;
+
+    *task = 0;
+    if (!g->flows)
+        return chance_run(g, p, want, view);
+    for (int try = 0; try < 6; try++) {
+        int n;
+
+        maker = chance_run(g, p, chance_of(g, 60) ? want : WANT_FLOW, view);
+        *task = 0;
+        if (maker == CALL_NOBODY)
+            break;
+        n = view->flow && !view->rolling_back && view->tasks > 0 ? view->tasks : 0;
+        if (n > 0) {
+            const char *id = player_find(&p->runs, maker);
+
+            *task = oracle_nth_task(p->oracle, id, chance_below(g, n));
+            oracle_look_task(p->oracle, id, *task, view);
+        }
+        if (is_wanted(view, want))
+            break;
+    }
+    return maker;
+}
+
+const char *
+chance_workflow(struct generator *g)
+{
+    return g->flows && chance_of(g, 30) ? chance_pick(g, chance_flows, 4)
+                                        : chance_pick(g, chance_workflows, 4);
 }
 
 int

@@ -6,6 +6,7 @@
 #include "generate.h"
 
 extern const char *const chance_workflows[4];
+extern const char *const chance_flows[4]; /* the last has no steps */
 extern const char *const chance_payloads[7];
 extern const char *const chance_signals[2];
 
@@ -32,17 +33,29 @@ enum want {
     WANT_ENDING,
     WANT_PAUSED,
     WANT_STUCK,
+    WANT_FLOW, /* it lives */
 };
 
 /* A run of that kind if a few tries find one, mostly one of the younger ones; else any. */
 int chance_run(
     struct generator *g, const struct player *p, enum want want, struct oracle_view *view);
 
+/* The same of a flow's tasks, too; task 0 is a run. */
+int chance_task(struct generator *g, const struct player *p, enum want want,
+    struct oracle_view *view, int *task);
+
+/* A workflow or, now and then, a flow. */
+const char *chance_workflow(struct generator *g);
+
 /* A session, mostly one that lives. */
 int chance_session(struct generator *g, const struct player *p);
 int chance_session_maker(const struct player *p, int64_t session);
 int chance_count_sessions(const struct player *p);
 void chance_policy(struct generator *g, struct oracle_policy *policy);
+
+/* Flows and their steps; shape.c. */
+void shape_flow(struct generator *g, struct call *call);
+void shape_step(struct generator *g, const struct player *p, struct call *call);
 
 /* Calls that report progress; progress.c. */
 void progress_commit(struct generator *g, const struct player *p, struct call *call);

@@ -9,6 +9,8 @@
 static const char *const wanted[] = {
     "create_workflow: created exists differs PW003",
     "alter_workflow: ok PW002 PW003",
+    "create_flow: created exists differs PW003",
+    "add_step: created exists differs PW002 PW003",
     "trigger: created existing PW002 PW003 PW004 PW009",
     "trigger_many: created existing PW002 PW003 PW004 PW009",
     "register: ok PW003 PW011",
@@ -43,6 +45,34 @@ static const char *const wanted[] = {
     "pawl.wait_signal: ok already busy lease_lost cancelled refused",
     "pawl.release: ok already busy lease_lost cancelled",
     "record_step: ok already PW003 PW005 PW006 PW007 PW012",
+    "task step: ok already busy lease_lost cancelled refused",
+    "task begin: ok already busy lease_lost cancelled refused",
+    "task step_error: ok already busy lease_lost cancelled refused",
+    "task retry item: ok already busy lease_lost cancelled refused",
+    "task took: already busy lease_lost cancelled refused",
+    "task sleep: ok already busy lease_lost cancelled refused",
+    "task event: ok already busy lease_lost cancelled refused",
+    "task signal item: ok already busy lease_lost cancelled refused",
+    "task approval: ok already busy lease_lost cancelled refused",
+    "task child: ok already busy lease_lost cancelled refused",
+    "task complete: ok already busy lease_lost cancelled refused",
+    "task fail: ok already busy lease_lost cancelled",
+    "task suspend: ok already busy lease_lost cancelled refused",
+    "task release: ok already busy lease_lost cancelled",
+    "task drift: ok already busy lease_lost cancelled",
+    "task start: ok already busy lease_lost cancelled",
+    "task note: ok already busy lease_lost cancelled refused",
+    "task pawl.step: ok already busy lease_lost cancelled refused 22P02",
+    "task pawl.complete: ok already busy lease_lost cancelled refused 22P02",
+    "task pawl.fail: ok already busy lease_lost cancelled refused 22P02",
+    "task pawl.sleep: ok already busy lease_lost cancelled refused",
+    "task pawl.wait_event: ok already busy lease_lost cancelled refused",
+    "task pawl.wait_signal: ok already busy lease_lost cancelled refused",
+    "task pawl.release: ok already busy lease_lost cancelled",
+    "task record_step: ok already PW003 PW005 PW006 PW007 PW012",
+    /* Not answers, but what tasks and runs of flows came to. */
+    "flow record: success error uncertain skipped element child_or_copy child_with_undo",
+    "flow round: SUCCESS ERROR CANCELLED rolled_back again child",
     "emit: ok woke already PW003 PW009",
     "signal: taken stored PW001 PW003 PW006 PW007 PW009",
     "approve: taken stored PW001 PW003 PW006 PW007",
@@ -130,7 +160,7 @@ coverage_print(const struct coverage *coverage, bool must_be_whole)
         size_t verb = strcspn(wanted[i], ":");
         const char *answer = wanted[i] + verb + 1;
 
-        printf("# %-16.*s", (int)verb, wanted[i]);
+        printf("# %-21.*s", (int)verb, wanted[i]);
         while (*answer == ' ') {
             size_t length = strcspn(++answer, " ");
             long count = count_of(coverage, wanted[i], verb, answer, length);

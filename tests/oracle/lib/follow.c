@@ -25,7 +25,7 @@ player_learn_choice(struct player *player, const struct call_item *from,
     params[1] = strcmp(item->kind, "fail") == 0 ? "" : from->name;
     name = PQescapeLiteral(player->conn, params[1], strlen(params[1]));
     pw_buf_init(&sql, 4096);
-    pw_buf_addf(&sql, "'%s', %s", params[0], name);
+    pw_buf_addf(&sql, "'%s', %s, %d", params[0], name, item->task);
     PQfreemem(name);
     result = player_call(player, "chosen", pw_buf_text(&sql));
     pw_buf_done(&sql);
@@ -58,9 +58,10 @@ player_fill_item(struct player *player, const struct call_item *from, struct ora
 
     *item = from->item;
     item->run = player_find(&player->runs, from->run);
+    item->task = from->task;
     item->name = from->name[0] == '\0' ? NULL : from->name;
     item->option.policy = from->has_policy ? &from->policy : NULL;
-    oracle_look(player->oracle, item->run, &view);
+    oracle_look_task(player->oracle, item->run, item->task, &view);
     item->fence = view.fence + from->fence_off < 0 ? 0 : view.fence + from->fence_off;
 }
 
@@ -96,8 +97,8 @@ commit_in_oracle(struct player *player, const struct call *call, const char *cho
             child[strcspn(child, " ")] = '\0';
             (void)snprintf(children[i], sizeof(children[i]), "%.39s", child); /* an id */
             items[i].chosen_child = children[i];
-            if (player_find(&player->runs, call->number * CALL_ITEMS_MAX + i) == NULL)
-                player_remember(&player->runs, call->number * CALL_ITEMS_MAX + i, child);
+            if (player_find(&player->runs, call->number * CALL_NAMES_MAX + i) == NULL)
+                player_remember(&player->runs, call->number * CALL_NAMES_MAX + i, child);
         }
     }
     return oracle_commit(player->oracle, session_of(player, call->session), items,
@@ -246,6 +247,10 @@ player_follow(
         return "ok";
     case CALL_CREATE_WORKFLOW:
         return oracle_create_workflow(o, &call->workflow);
+    case CALL_CREATE_FLOW:
+        return oracle_create_flow(o, &call->workflow);
+    case CALL_ADD_STEP:
+        return oracle_add_step(o, &call->step);
     case CALL_ALTER_WORKFLOW:
         return oracle_alter_workflow(o, &call->workflow, call->flag);
     case CALL_TRIGGER:

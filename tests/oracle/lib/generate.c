@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    LIVING_MAX = 60,  /* one round of housekeeping takes all that is due */
+    LIVING_MAX = 50,  /* one round of housekeeping takes all that is due */
     SESSIONS_MAX = 7, /* and sweeps all sessions */
+    DEFINITIONS = 24, /* calls that define workflows and flows, before all others */
 };
 
 static const char *const events[] = {
@@ -21,6 +22,8 @@ static const char *const some[] = {"o.*", NULL};
 static const char *const exact[] = {"o.a", "p.d", NULL};
 static const char *const prefix[] = {"o.b*", NULL};
 static const char *const nothing[] = {NULL};
+static const char *const flows[] = {"f.*", "o.*", NULL};
+static const char *const parts[] = {"f.a/s1", "f.a/s2", "f.b*", "o.a", NULL};
 
 void
 generator_init(struct generator *generator, uint64_t seed)
@@ -34,7 +37,9 @@ make_workflow(struct generator *g, struct call *call)
 {
     struct oracle_workflow_spec *w = &call->workflow;
 
-    w->name = chance_of(g, 4) ? "Bad.Name" : chance_pick(g, chance_workflows, 4);
+    w->name = chance_of(g, 4)               ? "Bad.Name"
+        : call->verb == CALL_ALTER_WORKFLOW ? chance_workflow(g)
+                                            : chance_pick(g, chance_workflows, 4);
     w->runtime = NULL;
     w->priority = 100 - chance_below(g, 2);
     w->run_timeout_us = w->step_timeout_us = ORACLE_NONE;
@@ -62,9 +67,11 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
 {
     struct oracle_trigger_spec *t = &call->trigger;
     static const char *const names[] = {"k1", "k2", "k3", "k4", "k5", "k6"};
+    static const char *const inputs[] = {"[1, 2]", "[{\"id\": 1}]", "[]", "{\"id\": 1}",
+        "{\"id\": 2, \"tag\": \"x\"}", "[1]", "[[1], \"x\", {}]"};
 
     *t = (struct oracle_trigger_spec){
-        .workflow = chance_of(g, 2) ? "none" : chance_pick(g, chance_workflows, 4),
+        .workflow = chance_of(g, 2) ? "none" : chance_workflow(g),
         .input = chance_pick(g, chance_payloads, 7),
         .tenant = chance_pick(g, tenants, 4),
         .priority = chance_of(g, 80) ? -1 : 90 + chance_below(g, 3),
@@ -72,6 +79,8 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
         .metadata = chance_of(g, 80) ? NULL : "{\"m\": 1}",
         .key_ttl_us = ORACLE_NONE,
     };
+    if (t->workflow[0] == 'f')
+        t->input = chance_pick(g, inputs, 7);
     if (chance_of(g, 3))
         t->input = chance_huge();
     else if (chance_of(g, 3))
@@ -111,7 +120,7 @@ make_many(struct generator *g, const struct player *p, struct call *call)
         struct call_many *m = &call->many[i];
         struct oracle_view view;
 
-        m->input = keyed ? t->input : chance_pick(g, chance_payloads, 7);
+        m->input = keyed || chance_of(g, 30) ? t->input : chance_pick(g, chance_payloads, 7);
         if (chance_of(g, 2))
             m->input = chance_of(g, 50) ? chance_huge() : chance_large();
         if (keyed && chance_of(g, 80))
@@ -143,6 +152,8 @@ make_register(struct generator *g, struct call *call)
         w->handles = exact;
     else if (chance_of(g, 10))
         w->handles = prefix;
+    else if (g->flows && chance_of(g, 30))
+        w->handles = chance_of(g, 60) ? flows : parts;
     if (chance_of(g, 20))
         w->runtime = NULL;
     if (chance_of(g, 4))
@@ -189,7 +200,7 @@ make_heartbeat(struct generator *g, const struct player *p, struct call *call)
     call->session = chance_session(g, p);
     call->running.malformed = chance_of(g, 3);
     if (chance_of(g, 15)) {
-        call->running_run = chance_run(g, p, WANT_HELD, &view);
+        call->running_run = chance_task(g, p, WANT_HELD, &view, &call->running.task);
         call->running.started_ms = chance_below(g, 3000);
         call->running.timeout_ms = 1000 + chance_below(g, 3000);
         if (view.session != 0 && chance_of(g, 90))
@@ -219,6 +230,8 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
     struct oracle_view view;
     enum want want = WANT_LIVING;
     static const char *const steps[] = {"a", "a#2", "u#1", "e", "z#1", "x/c"};
+    static const char *const flow_steps[] = {"s1", "s2", "s3", "s4", "zz"};
+    int task;
 
     switch ((int)call->verb) {
     case CALL_RESUME:
@@ -245,7 +258,9 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
     default:
         break;
     }
-    call->run = chance_run(g, p, chance_of(g, 85) ? want : WANT_ANY, &view);
+    want = chance_of(g, 85) ? want : WANT_ANY;
+    call->run = want == WANT_WAITING || want == WANT_PAUSED ? chance_task(g, p, want, &view, &task)
+                                                            : chance_run(g, p, want, &view);
     if (chance_of(g, 3))
         call->run = CALL_NOBODY;
     call->text = chance_of(g, 50) ? NULL : "because";
@@ -260,7 +275,9 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
     } else if (call->verb == CALL_ROLLBACK_SKIP) {
         call->name = view.undone != NULL && chance_of(g, 90) ? chance_constant(view.undone) : "u#1";
     } else if (call->verb == CALL_FORK) {
-        call->name = chance_of(g, 20) ? NULL : chance_pick(g, steps, 6);
+        call->name = chance_of(g, 20) ? NULL
+            : view.flow               ? chance_pick(g, flow_steps, 5)
+                                      : chance_pick(g, steps, 6);
     }
 }
 
@@ -272,6 +289,8 @@ static const struct weight {
     {CALL_ADVANCE, {90, 130, 90, 80}},
     {CALL_ALTER_WORKFLOW, {3, 3, 3, 5}},
     {CALL_CREATE_WORKFLOW, {4, 4, 4, 6}},
+    {CALL_CREATE_FLOW, {4, 4, 4, 6}},
+    {CALL_ADD_STEP, {8, 8, 8, 10}},
     {CALL_TRIGGER, {120, 90, 90, 100}},
     {CALL_TRIGGER_MANY, {30, 20, 25, 30}},
     {CALL_REGISTER, {12, 30, 10, 12}},
@@ -339,7 +358,8 @@ pick_verb(struct generator *g, const struct player *p)
             verb = CALL_CLAIM;
         if (verb == CALL_REGISTER && chance_count_sessions(p) >= SESSIONS_MAX)
             verb = CALL_HEARTBEAT;
-        if (verb == CALL_RETAIN && !g->days)
+        if ((verb == CALL_RETAIN && !g->days) ||
+            ((verb == CALL_CREATE_FLOW || verb == CALL_ADD_STEP) && !g->flows))
             continue;
         if (verb == CALL_RAISE_EPOCH && chance_of(g, 30))
             continue;
@@ -359,6 +379,8 @@ pick_days(struct generator *g)
 static void
 fill_call(struct generator *g, const struct player *p, struct call *call)
 {
+    static const char *const queues[] = {"f.a/s1", "f.b/s1", "f.c/s2"};
+
     switch ((int)call->verb) {
     case CALL_ADVANCE:
         make_advance(g, call);
@@ -369,6 +391,12 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
     case CALL_CREATE_WORKFLOW:
     case CALL_ALTER_WORKFLOW:
         make_workflow(g, call);
+        break;
+    case CALL_CREATE_FLOW:
+        shape_flow(g, call);
+        break;
+    case CALL_ADD_STEP:
+        shape_step(g, p, call);
         break;
     case CALL_TRIGGER:
         make_trigger(g, p, call);
@@ -399,7 +427,10 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
     case CALL_RESUME_WORKFLOW:
     case CALL_PAUSE_QUEUE:
     case CALL_RESUME_QUEUE:
-        call->name = chance_of(g, 10) ? "none" : chance_pick(g, chance_workflows, 4);
+        call->name = chance_of(g, 10) ? "none" : chance_workflow(g);
+        if (g->flows && call->name[0] == 'f' && chance_of(g, 60) &&
+            (call->verb == CALL_PAUSE_QUEUE || call->verb == CALL_RESUME_QUEUE))
+            call->name = chance_pick(g, queues, 3);
         break;
     default:
         if (call_is_one(call->verb)) {
@@ -428,6 +459,25 @@ make_call_of_old_epoch(struct generator *g, const struct player *p, struct call 
         call->session = p->sessions.made[(int)p->sessions.count - 1 - chance_below(g, back)].maker;
 }
 
+/* What is triggered first stands before that; a flow keeps the steps that it has then. */
+static void
+make_definition(struct generator *g, const struct player *p, struct call *call)
+{
+    int number = call->number;
+    const char *name = number <= 4 ? chance_workflows[number - 1]
+        : number <= 8              ? chance_flows[number - 5]
+                                   : NULL;
+
+    do {
+        *call = (struct call){.number = number,
+            .verb = number <= 4 ? CALL_CREATE_WORKFLOW
+                : number <= 8   ? CALL_CREATE_FLOW
+                                : CALL_ADD_STEP};
+        fill_call(g, p, call);
+    } while (
+        name != NULL && (strcmp(call->workflow.name, name) != 0 || call->workflow.priority < 0));
+}
+
 void
 generator_next(
     struct generator *generator, const struct player *player, int number, struct call *call)
@@ -453,6 +503,8 @@ generator_next(
     }
     call->verb = pick_verb(g, player);
     fill_call(g, player, call);
+    if (g->flows && number <= DEFINITIONS)
+        make_definition(g, player, call);
     if (call->verb == CALL_RAISE_EPOCH)
         g->old_epoch = 5;
     if (call->verb == CALL_DRAIN_WORKER) {
@@ -464,6 +516,9 @@ generator_next(
             call->verb == CALL_CLAIM || call->verb == CALL_HEARTBEAT ||
             call->verb == CALL_HOUSEKEEP || call->verb == CALL_LEAVE || call_is_one(call->verb)) &&
         chance_of(g, 3)) {
+        /* In which order sessions are swept is not known when one of them stays. */
+        if (g->flows && oracle_count_over(player->oracle) > 1)
+            return;
         call->lock = call->items_count > 0 && chance_of(g, 70)
             ? call->items[0].run
             : chance_run(g, player, WANT_HELD, &view);

@@ -12,7 +12,9 @@ struct generator {
     int profile; /* seeds differ in what they do most */
     bool
         days; /* days pass: a few seeds only, because every plan is made anew when partitions change */
+    bool flows; /* there are some */
     struct call last_commit;
+    struct oracle_step_spec last_step;
     int request;
     int old_epoch; /* so many calls more of sessions whose epoch is over */
     int drained;

@@ -19,7 +19,7 @@ enum {
     HISTORY_CALLS_MAX = 16,
     HISTORY_HELD_MAX = 32,
     HISTORY_DUE_MAX = 8,
-    HISTORY_ID_SIZE = 40,
+    HISTORY_ID_SIZE = 48,
 };
 
 #define HISTORY_UNKNOWN LONG_MAX
@@ -48,7 +48,6 @@ struct history_way {
     bool lost_tick;  /* of an unknown call only that the clock of housekeeping went on */
     bool other_tick;
     bool other_claim;
-    bool other_late;
     struct {
         char id[HISTORY_ID_SIZE];
         enum oracle_moment moment;

@@ -76,7 +76,7 @@ do_not_go_together(const struct call *a, const struct call *b)
     if (a->verb == CALL_LEAVE && (b->verb == CALL_CLAIM || b->verb == CALL_LEAVE))
         return a->session == b->session;
     if (a->verb == CALL_TRIGGER)
-        return b->items_count > 1 && names_run(b, a->number * CALL_ITEMS_MAX);
+        return b->items_count > 1 && names_run(b, a->number * CALL_NAMES_MAX);
     if (a->verb == CALL_RAISE_EPOCH)
         return b->verb == CALL_CLAIM || b->verb == CALL_HEARTBEAT || b->verb == CALL_HOUSEKEEP;
     return (a->verb == CALL_RETRY || a->verb == CALL_ROLLBACK_RETRY) && b->items_count > 1 &&
@@ -140,7 +140,7 @@ list_runs(const struct history *h, struct player_list *list)
         bench_die("out of memory");
     for (size_t i = 0; i < all->count; i++) {
         bool hot =
-            h->calls_count > 0 && all->made[i].maker / CALL_ITEMS_MAX >= h->calls[0].call.number;
+            h->calls_count > 0 && all->made[i].maker / CALL_NAMES_MAX >= h->calls[0].call.number;
 
         for (int k = 0; k < h->hot_count; k++)
             hot = hot || h->hot[k] == all->made[i].maker;
@@ -279,7 +279,7 @@ history_choose(struct history *history, int client, struct history_call *call)
     }
     if (call->id[0] != '\0' && !again)
         player_remember(call->call.verb == CALL_TRIGGER ? &h->player->runs : &h->player->events,
-            call->call.number * CALL_ITEMS_MAX, call->id);
+            call->call.number * CALL_NAMES_MAX, call->id);
     call->held_open = can_be_held_open(call->call.verb) && chance_of(g, 30);
     c->wait = 1 + chance_below(g, 3);
     c->doom = HISTORY_NONE;

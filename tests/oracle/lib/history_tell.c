@@ -34,10 +34,9 @@ tell_way(const struct history_way *way)
 {
     static const char *const moments[] = {"", " (in its sweep)", " (at its time limits)"};
 
-    printf("#   %d%s%s%s%s%s", way->at + 1, way->nothing ? ", without effect" : "",
+    printf("#   %d%s%s%s%s", way->at + 1, way->nothing ? ", without effect" : "",
         way->lost_tick ? ", only its mark of housekeeping" : "",
         way->other_tick ? ", another does the housekeeping" : "",
-        way->other_late ? ", does not see that another is as late" : "",
         way->other_claim ? ", does not see another claim of its session" : "");
     if (way->chosen[0] != '\0')
         printf(", took %s", way->chosen);

@@ -12,7 +12,7 @@
  *   - A claim does not see what another one of the same session takes that is under way: neither that it has the same
  *     request number, nor that the worker will then have other work.
  *   - Whether a run that is triggered is handled is what was so while the trigger was under way.
- *   - A late result of a run that has ended is audited once for each of the same that are under way.
+ *   - A late result is answered busy while another call of the session has one.
  *   - A claim whose session ends meanwhile gives nothing, and leave gives nothing back.
  */
 #include "history.h"
@@ -314,14 +314,44 @@ read_answers(const struct history_call *call, char words[CALL_ITEMS_MAX][WORD_SI
     }
 }
 
+/* Whether the call can have had a late result of this session. */
+static bool
+may_be_late(const struct history_call *call, int session)
+{
+    static const char *const kinds[] = {"step", "complete", "fail", "step_error"};
+
+    for (int i = 0; call->call.session == session && i < call->call.items_count; i++)
+        for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+            if (strcmp(call->items[i].kind, kinds[k]) == 0)
+                return true;
+    return false;
+}
+
+static bool
+can_meet_late(const struct history *h, int at)
+{
+    for (int i = 0; i < h->calls_count; i++)
+        if (i != at && history_overlap(&h->calls[i], &h->calls[at]) &&
+            may_be_late(&h->calls[i], h->calls[at].call.session))
+            return true;
+    return false;
+}
+
+static void
+write_late(char id[HISTORY_ID_SIZE], const char *run)
+{
+    (void)snprintf(id, HISTORY_ID_SIZE, ORACLE_LATE "%s", run); /* an id */
+}
+
 /* What can have been in the way of an item that was answered busy: its run, unless an earlier item was taken; its parent;
- * or whoever was at its topic. */
+ * whoever was at its topic; or another late call. */
 static void
 choose_busy(struct history *h, struct oracle *o, int at, int item, bool first, int *n,
     struct history_way *way)
 {
     const char *run = h->calls[at].items[item].run, *parent = oracle_parent_of(o, run);
-    const char *ids[3];
+    const char *ids[4];
+    char late[HISTORY_ID_SIZE];
     int count = 0;
 
     if (first && can_be_held(h, o, at, run))
@@ -330,49 +360,31 @@ choose_busy(struct history *h, struct oracle *o, int at, int item, bool first, i
         ids[count++] = parent;
     if (strcmp(h->calls[at].items[item].kind, "event") == 0 && can_meet_at_topic(h, at))
         ids[count++] = ORACLE_TOPIC;
+    if (first && can_meet_late(h, at)) {
+        write_late(late, run);
+        ids[count++] = late;
+    }
     if (count > 0)
         hold(way, ids[choose(n, count)], ORACLE_OWN);
-}
-
-/* Whether both calls have an item that would be the same late result. */
-static bool
-are_as_late(const struct history_call *a, const struct history_call *b)
-{
-    for (int i = 0; a->call.session == b->call.session && i < a->call.items_count; i++)
-        for (int k = 0; k < b->call.items_count; k++) {
-            const struct oracle_item *x = &a->items[i], *y = &b->items[k];
-
-            if (strcmp(x->run, y->run) == 0 && x->fence == y->fence &&
-                strcmp(x->kind, y->kind) == 0 &&
-                strcmp(a->call.items[i].name, b->call.items[k].name) == 0)
-                return true;
-        }
-    return false;
-}
-
-static void
-choose_late(const struct history *h, int at, int *n, struct history_way *way)
-{
-    for (int i = 0; i < h->calls_count; i++)
-        if (i != at && history_overlap(&h->calls[i], &h->calls[at]) &&
-            are_as_late(&h->calls[i], &h->calls[at])) {
-            way->other_late = choose(n, 2) == 1;
-            return;
-        }
 }
 
 static void
 choose_commit(struct history *h, struct oracle *o, int at, int *n, struct history_way *way)
 {
     const struct history_call *call = &h->calls[at];
-    char words[CALL_ITEMS_MAX][WORD_SIZE];
+    char words[CALL_ITEMS_MAX][WORD_SIZE], late[HISTORY_ID_SIZE];
 
     if (call->answered == HISTORY_UNKNOWN) {
         int chosen = choose(n, 1 << call->call.items_count);
 
         for (int i = 0; i < call->call.items_count; i++)
-            if ((chosen >> i & 1) != 0 && can_be_held(h, o, at, call->items[i].run))
-                hold(way, call->items[i].run, ORACLE_OWN);
+            if ((chosen >> i & 1) != 0) {
+                if (can_be_held(h, o, at, call->items[i].run))
+                    hold(way, call->items[i].run, ORACLE_OWN);
+                write_late(late, call->items[i].run);
+                if (can_meet_late(h, at))
+                    hold(way, late, ORACLE_OWN);
+            }
         return;
     }
     read_answers(call, words);
@@ -408,9 +420,12 @@ choose_leave(struct history *h, struct oracle *o, int at, int *n, struct history
             hold(way, held.ids[i], ORACLE_OWN);
 }
 
+/* A commit of items that cannot be taken together, and an epoch for which others were in the way for too long. */
 static bool
 was_refused_as_a_whole(const struct history_call *call)
 {
+    if (call->call.verb == CALL_RAISE_EPOCH)
+        return call->got != NULL && strcmp(call->got, "55P03") == 0;
     return call->call.verb == CALL_COMMIT && call->got != NULL &&
         (strcmp(call->got, "PW010") == 0 || strcmp(call->got, "22P02") == 0 ||
             strcmp(call->got, "23505") == 0);
@@ -445,8 +460,6 @@ history_way(struct history *history, struct oracle *oracle, int at, unsigned don
         choose_leave(history, oracle, at, &n, way);
     else if (is_commit(verb))
         choose_commit(history, oracle, at, &n, way);
-    if (is_commit(verb))
-        choose_late(history, at, &n, way);
     return n == 0;
 }
 
@@ -503,9 +516,8 @@ list_held(const struct history_way *way, struct held *held)
 {
     int counts[ORACLE_MOMENTS] = {0};
 
-    *held = (struct held){.meanwhile = {.other_tick = way->other_tick,
-                              .other_claim = way->other_claim,
-                              .other_late = way->other_late}};
+    *held = (struct held){
+        .meanwhile = {.other_tick = way->other_tick, .other_claim = way->other_claim}};
     for (int i = 0; i < way->held_count; i++) {
         enum oracle_moment moment = way->held[i].moment;
 

@@ -12,6 +12,7 @@ struct match_plan {
     long jobs;
     bool reduce; /* else a difference is only told */
     bool whole;  /* every kind of answer must be given */
+    bool flows;  /* there are some among the workflows */
 };
 
 /* Plays one seed. True: no difference. False: it is in player->problem, and printed. */

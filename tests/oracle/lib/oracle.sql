@@ -28,7 +28,7 @@ as $$
     select coalesce(value::jsonb::text, '-')
 $$;
 
--- The hot row and what hangs on it.
+-- The hot rows and what hangs on them.
 create function oracle.show_task(run uuid)
 returns text
 language plpgsql
@@ -38,46 +38,60 @@ set plan_cache_mode to force_generic_plan
 as $$
 declare
     t pawl.task;
-    v_text text;
+    v_text text := '';
+    v_gates boolean;
 begin
-    select k.* into t from pawl.task k where k.run_id = run and k.task_no = 0;
-    if t.run_id is null then
+    for t in select k.* from pawl.task k where k.run_id = run order by k.task_no loop
+        v_text := v_text || concat_ws(' ', 'task' || case when t.task_no > 0 then '/' || t.task_no else '' end, t.place, t.priority,
+            t.round, t.crashes, t.fence, t.attempt, t.started, t.rolling_back,
+            coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0),
+            case when t.place = 4 then '-' else oracle.us(t.due_at) end,
+            oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
+            (select q.name from pawl.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
+            coalesce(t.parent_id::text, '-'), concat(coalesce(t.parent_step, '-'), '@' || t.parent_task),
+            oracle.js(case when t.input_apart then pawl._input_of(run) else t.input end), oracle.js(t.metadata),
+            case when t.kept then 'kept' end) || e'\n';
+        if t.ending is not null then
+            v_text := v_text || concat_ws(' ', 'ending', t.ending ->> 'status', coalesce(t.ending ->> 'by', '-'),
+                coalesce(t.ending ->> 'why', '-'), coalesce((t.ending ->> 'rollback')::boolean, false),
+                oracle.js(t.ending -> 'error')) || e'\n';
+        end if;
+        if t.paused is not null then
+            v_text := v_text || concat_ws(' ', 'paused', t.paused ->> 'by', coalesce(t.paused ->> 'reason', '-'),
+                oracle.us((t.paused ->> 'due')::timestamptz)) || e'\n';
+        end if;
+        if t.tries is not null then
+            v_text := v_text || coalesce((
+                select string_agg(concat_ws(' ', 'try', '"' || e.key || '"', e.value ->> 'n', e.value ->> 'of',
+                           oracle.us((e.value ->> 'due')::timestamptz), oracle.js(e.value -> 'error')) || e'\n',
+                           '' order by e.key collate "C")
+                from json_each(t.tries) e), '');
+        end if;
+        if t.task_no = 0 then
+            v_gates := t.place = 4 and t.ending is null;
+        end if;
+    end loop;
+    if v_text = '' then
         return '';
     end if;
-    v_text := concat_ws(' ', 'task', t.place, t.priority, t.round, t.crashes, t.fence, t.attempt, t.started, t.rolling_back,
-        coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0), oracle.us(t.due_at),
-        oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
-        (select q.name from pawl.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
-        coalesce(t.parent_id::text, '-'), coalesce(t.parent_step, '-'),
-        oracle.js(case when t.input_apart then pawl._input_of(run) else t.input end), oracle.js(t.metadata),
-        case when t.kept then 'kept' end) || e'\n';
-    if t.ending is not null then
-        v_text := v_text || concat_ws(' ', 'ending', t.ending ->> 'status', coalesce(t.ending ->> 'by', '-'),
-            coalesce(t.ending ->> 'why', '-'), coalesce((t.ending ->> 'rollback')::boolean, false),
-            oracle.js(t.ending -> 'error')) || e'\n';
-    end if;
-    if t.paused is not null then
-        v_text := v_text || concat_ws(' ', 'paused', t.paused ->> 'by', coalesce(t.paused ->> 'reason', '-'),
-            oracle.us((t.paused ->> 'due')::timestamptz)) || e'\n';
-    end if;
-    if t.tries is not null then
-        v_text := v_text || coalesce((
-            select string_agg(concat_ws(' ', 'try', '"' || e.key || '"', e.value ->> 'n', e.value ->> 'of',
-                       oracle.us((e.value ->> 'due')::timestamptz), oracle.js(e.value -> 'error')) || e'\n',
-                       '' order by e.key collate "C")
-            from json_each(t.tries) e), '');
-    end if;
-    return v_text || (
+    v_text := v_text || (
         select concat(
-            string_agg(concat_ws(' ', 'wait', w.name, w.kind, w.seq, coalesce(w.topic, '-'), coalesce(w.key, '-'),
+            string_agg(concat_ws(' ', 'wait' || case when w.task_no > 0 then '/' || w.task_no else '' end, w.name, w.kind, w.seq,
+                coalesce(w.topic, '-'), coalesce(w.key, '-'),
                 oracle.js(w.match), oracle.js(w.form), coalesce(w.child_id::text, '-'), oracle.us(w.created_at),
-                oracle.us(w.due_at)) || e'\n', '' order by w.name collate "C") filter (where w.kind > 0),
+                oracle.us(w.due_at)) || e'\n', '' order by w.task_no, w.name collate "C") filter (where w.kind > 0),
             (select string_agg(concat_ws(' ', 'signal', g.name, oracle.js(g.payload)) || e'\n', '' order by g.signal_no)
              from pawl.signal g where g.run_id = run),
             concat_ws(' ', 'limits', oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'cancel')),
                 oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'grace')),
                 oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'timeout'))), e'\n')
         from pawl.wait w where w.run_id = run);
+    if v_gates then
+        v_text := v_text || coalesce((
+            select string_agg(concat_ws(' ', 'gate', g.step_no, g.missing) || e'\n', '' order by g.step_no)
+            from pawl.gate g where g.run_id = run), '');
+    end if;
+    return v_text;
 end
 $$;
 
@@ -104,19 +118,20 @@ begin
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back,
                (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
-               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), coalesce(r.parent_step, '-'),
+               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
     into v_rounds from pawl.run r where r.run_id = run;
     if v_task = '' and v_rounds is null then
         return format(e'run %s\nnone\n', run);
     end if;
-    select string_agg(concat_ws(' ', 'step', s.name, s.round, s.state, s.kind, s.seq, s.attempt,
+    select string_agg(concat_ws(' ', 'step' || case when s.task_no > 0 then '/' || s.task_no else '' end, s.name, s.round, s.state, s.kind, s.seq, s.attempt,
                case when s.kind = 5 then 0 else s.fence end,
                oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
-               coalesce(s.source_id::text, '-')) || e'\n', '' order by s.name collate "C", s.round)
+               coalesce(s.source_id::text, '-')) || e'\n', '' order by s.task_no, s.name collate "C", s.round)
     into v_steps from pawl.step s where s.run_id = run;
-    select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-')) || e'\n', '' order by a.audit_no)
+    select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-'), nullif(a.task_no, 0)) || e'\n', ''
+               order by a.audit_no)
     into v_audits from pawl.audit a where a.run_id = run;
     select count(*) into v_notes from pawl.note n where n.run_id = run;
     return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e'\n');
@@ -140,16 +155,17 @@ begin
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back,
                (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
-               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), coalesce(r.parent_step, '-'),
+               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
     into v_rounds from pawl.run_kept r where r.run_id = run;
-    select string_agg(concat_ws(' ', 'step', s.name, s.round, s.state, s.kind, s.seq, s.attempt,
+    select string_agg(concat_ws(' ', 'step' || case when s.task_no > 0 then '/' || s.task_no else '' end, s.name, s.round, s.state, s.kind, s.seq, s.attempt,
                case when s.kind = 5 then 0 else s.fence end,
                oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
-               coalesce(s.source_id::text, '-')) || e'\n', '' order by s.name collate "C", s.round)
+               coalesce(s.source_id::text, '-')) || e'\n', '' order by s.task_no, s.name collate "C", s.round)
     into v_steps from pawl.step_kept s where s.run_id = run;
-    select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-')) || e'\n', '' order by a.audit_no)
+    select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-'), nullif(a.task_no, 0)) || e'\n', ''
+               order by a.audit_no)
     into v_audits from pawl.audit_kept a where a.run_id = run;
     select count(*) into v_notes from pawl.note_kept n where n.run_id = run;
     return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e' kept\n');
@@ -166,9 +182,13 @@ as $$
         (select string_agg(concat_ws(' ', 'workflow', w.name, coalesce(w.runtime, '-'), w.priority, w.max_attempts,
                     oracle.us(w.base), oracle.us(w.cap), oracle.us(w.run_timeout), oracle.us(w.step_timeout), w.strict_order,
                     exists (select from pawl.pause p where p.subject = 'workflow' and p.name = w.name),
-                    exists (select from pawl.pause p where p.subject = 'queue' and p.name = w.name)) || e'\n',
+                    exists (select from pawl.pause p where p.subject = 'queue' and p.name = w.name),
+                    case when w.frozen then 'frozen' when w.flow then 'flow' end) || e'\n',
                     '' order by w.workflow_id)
          from pawl.workflow w),
+        (select string_agg(concat_ws(' ', 'queue', q.name, oracle.us(q.step_timeout),
+                    exists (select from pawl.pause p where p.subject = 'queue' and p.name = q.name)) || e'\n', '' order by q.queue_id)
+         from pawl.queue q),
         (select string_agg(concat_ws(' ', 'session', k.session_id, k.name, oracle.us(k.lease), oracle.us(k.lease_until),
                     k.idle, k.draining, coalesce(k.ended_why, '-')) || e'\n', '' order by k.registered_at, k.session_id)
          from pawl.worker k),
@@ -243,6 +263,9 @@ begin
     delete from pawl.queue_mark;
     delete from pawl.input;
     delete from pawl.delivery;
+    delete from pawl.gate;
+    delete from pawl.flow_edge;
+    delete from pawl.flow_step;
     delete from pawl.queue;
     delete from pawl.workflow;
     update pawl.setting set epoch = 1, payload_max = 4000;

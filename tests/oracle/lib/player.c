@@ -64,6 +64,7 @@ void
 player_close(struct player *player)
 {
     oracle_free(player->oracle);
+    PQclear(player->swept);
     forget(&player->runs);
     forget(&player->sessions);
     forget(&player->events);
@@ -81,6 +82,8 @@ player_reset(struct player *player)
     bench_do(player->conn, "select oracle.reset()");
     oracle_free(player->oracle);
     player->oracle = oracle_new(beginning_us);
+    bench_do(player->conn, "delete from oracle.swept");
+    player_answer_oracle(player);
     forget(&player->runs);
     forget(&player->sessions);
     forget(&player->events);
@@ -113,17 +116,14 @@ count_items(struct player *player, const struct call *call)
 
     for (int i = 0; i < call->items_count && line[0] != '\0'; i++) {
         const char *kind = call->items[i].item.kind, *answer = strchr(line, ' ');
-        char word[24];
+        char word[24], name[24];
 
         if (answer == NULL)
             return;
         (void)snprintf(word, sizeof(word), "%.*s", (int)strcspn(answer + 1, " "), answer + 1);
-        coverage_count(player->coverage,
-            kind == NULL                      ? "unknown"
-                : strcmp(kind, "retry") == 0  ? "retry item"
-                : strcmp(kind, "signal") == 0 ? "signal item"
-                                              : kind,
-            word);
+        (void)snprintf(name, sizeof(name), "%s%s%s", call->items[i].task > 0 ? "task " : "", kind,
+            strcmp(kind, "retry") == 0 || strcmp(kind, "signal") == 0 ? " item" : "");
+        coverage_count(player->coverage, name, word);
         line += strcspn(line, "\n");
         line += *line == '\n';
     }
@@ -147,7 +147,7 @@ remember_many(struct player *player, const struct call *call, const char *chosen
 
         (void)snprintf(id, sizeof(id), "%.*s", (int)length, chosen); /* an id */
         if (!is_known(&player->runs, id))
-            player_remember(&player->runs, call->number * CALL_ITEMS_MAX + i, id);
+            player_remember(&player->runs, call->number * CALL_NAMES_MAX + i, id);
         chosen += length + (chosen[length] == ' ');
     }
 }
@@ -156,7 +156,7 @@ void
 player_remember_made(
     struct player *player, const struct call *call, const char *answer, const char *chosen)
 {
-    int maker = call->number * CALL_ITEMS_MAX;
+    int maker = call->number * CALL_NAMES_MAX;
 
     if (call->verb == CALL_TRIGGER && strcmp(answer, "created") == 0)
         player_remember(&player->runs, maker, chosen);
@@ -259,12 +259,13 @@ player_finish_reply(struct player *player, const struct call *call, const char *
 
 /* A verb that is called like a kind of item is counted apart from that. */
 static void
-count_answer(struct player *player, enum call_verb verb, const char *answer)
+count_answer(struct player *player, const struct call *call, const char *answer)
 {
     char name[24];
 
-    (void)snprintf(
-        name, sizeof(name), "%s%s", call_is_one(verb) ? "pawl." : "", call_verb_name(verb));
+    (void)snprintf(name, sizeof(name), "%s%s%s",
+        call->items_count > 0 && call->items[0].task > 0 ? "task " : "",
+        call_is_one(call->verb) ? "pawl." : "", call_verb_name(call->verb));
     coverage_count(player->coverage, name, strcmp(answer, "gave back") == 0 ? "gave_back" : answer);
 }
 
@@ -311,6 +312,8 @@ player_play(struct player *player, const struct call *call)
     pw_buf_clear(&player->got);
     pw_buf_clear(&player->wanted);
     pw_buf_clear(&player->problem);
+    player->number = call->number;
+    player->children = 0;
     if (!player_render(player, call, false, &player->sql) || (call->lock != 0 && locked == NULL))
         return PLAYER_SKIPPED;
     for (int i = 0; i < call->items_count; i++)
@@ -333,7 +336,7 @@ player_play(struct player *player, const struct call *call)
     if (call->verb == CALL_COMMIT || call->verb == CALL_COMMIT_CAREFULLY)
         count_items(player, call);
     else
-        count_answer(player, call->verb, answer);
+        count_answer(player, call, answer);
     player->coverage->calls++;
     player_remember_made(player, call, answer, chosen);
     player_finish_reply(player, call, answer);

@@ -36,6 +36,10 @@ struct player {
     struct player_list events;
     struct coverage *coverage;
     struct player_choice choices[CALL_ITEMS_MAX];
+    struct oracle_chooser chooser;
+    int number;            /* of the call that is being made */
+    int children;          /* that flows have started in it */
+    PGresult *swept;       /* sessions that housekeeping has ended */
     struct pw_buf sql;     /* the arguments of the last call */
     struct pw_buf got;     /* what the engine answered, or holds */
     struct pw_buf wanted;  /* the same of the oracle */
@@ -71,6 +75,9 @@ void player_remember(struct player_list *list, int maker, const char *id);
 void player_prepare(PGconn *conn);
 PGresult *player_call(struct player *player, const char *statement, const char *arguments);
 const char *player_column(const PGresult *result, int at);
+
+/* The oracle asks what the engine chose; choose.c. */
+void player_answer_oracle(struct player *player);
 
 /* An item for the oracle; and what the engine chose where it may, read from the run, because answers do not say it. */
 void player_fill_item(

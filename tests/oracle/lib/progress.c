@@ -68,9 +68,10 @@ fill_wait(struct generator *g, const struct oracle_view *view, struct oracle_ite
         o->form = "{\"ask\": 1}";
     if (strcmp(item->kind, "child") == 0) {
         o->timeout_ms = ORACLE_NONE;
-        o->workflow = chance_of(g, 3) ? "none" : chance_pick(g, chance_workflows, 4);
+        o->workflow = chance_of(g, 3) ? "none" : chance_workflow(g);
         /* A parent and its child that reach their limits at the same moment end in any order. */
-        if (view->has_timeout && strcmp(o->workflow, "o.b.c") == 0)
+        if (view->has_timeout &&
+            (strcmp(o->workflow, "o.b.c") == 0 || strcmp(o->workflow, "f.c") == 0))
             o->workflow = "o.b";
         o->detached = chance_of(g, 20);
         o->delay_ms = chance_of(g, 90) ? ORACLE_NONE : chance_below(g, 5000);
@@ -124,7 +125,7 @@ fill_item(
 }
 
 static const char *
-pick_kind(struct generator *g, const struct oracle_view *view, bool last)
+pick_kind(struct generator *g, const struct oracle_view *view, int task, bool last)
 {
     static const char *const open[] = {"step", "step", "step", "step", "begin", "begin",
         "step_error", "retry", "retry", "took", "sleep", "event", "event", "signal", "approval",
@@ -137,6 +138,11 @@ pick_kind(struct generator *g, const struct oracle_view *view, bool last)
         return "sing";
     if (view->rolling_back && chance_of(g, 90))
         return chance_pick(g, back, sizeof(back) / sizeof(back[0]));
+    if (task > 0 && view->ending && chance_of(g, 8))
+        return "drift";
+    /* A flow comes to something only if most of its tasks do. */
+    if (last && task > 0 && chance_of(g, 35))
+        return "complete";
     if (last && chance_of(g, 40))
         return chance_pick(
             g, closing, sizeof(closing) / sizeof(closing[0]) - (chance_of(g, 60) ? 1 : 0));
@@ -148,9 +154,36 @@ static bool
 repeats(const struct call *call, const struct call_item *item)
 {
     for (int i = 0; i < call->items_count; i++)
-        if (call->items[i].run == item->run && strcmp(call->items[i].name, item->name) == 0 &&
-            item->item.kind[0] != 'n')
+        if (call->items[i].run == item->run && call->items[i].task == item->task &&
+            strcmp(call->items[i].name, item->name) == 0 && item->item.kind[0] != 'n')
             return true;
+    return false;
+}
+
+/* Of a flow one task is done by a call: which of two the engine takes together decides what starts in between. */
+static bool
+ends_too(const struct call *call, const struct call_item *item)
+{
+    for (int i = 0; i < call->items_count; i++)
+        if (item->task > 0 && call->items[i].task > 0 && call->items[i].run == item->run &&
+            strcmp(item->item.kind, "complete") == 0 &&
+            strcmp(call->items[i].item.kind, "complete") == 0)
+            return true;
+    return false;
+}
+
+/* Nor are runs of one family in one call, if there are flows among them: there is no order between items of two runs. */
+static bool
+is_related(const struct player *p, const struct call *call, int run)
+{
+    const char *id = player_find(&p->runs, run);
+
+    for (int i = 0; i < call->items_count; i++) {
+        const char *other = player_find(&p->runs, call->items[i].run);
+
+        if (id != NULL && other != NULL && oracle_are_related(p->oracle, id, other))
+            return true;
+    }
     return false;
 }
 
@@ -163,24 +196,27 @@ progress_commit(struct generator *g, const struct player *p, struct call *call)
         : chance_of(g, 40)            ? WANT_ENDING
         : chance_of(g, 50)            ? WANT_ENDED
                                       : WANT_ANY;
-    int run = chance_run(g, p, want, &view);
+    int task, run = chance_task(g, p, want, &view, &task);
     /* The claim that had the run before its rollback asks once more now and then. */
     int off = chance_of(g, view.rolling_back ? 15 : 3) ? -1 : chance_of(g, 1) ? 1 : 0;
 
     call->session = view.session != 0 && chance_of(g, 97) ? chance_session_maker(p, view.session)
                                                           : chance_session(g, p);
     for (int i = 0; i < count; i++) {
-        struct call_item item = {.run = run, .fence_off = off};
+        struct call_item item = {.run = run, .task = task, .fence_off = off};
 
         /* Mostly the last one lets go; now and then something stands behind that. */
-        fill_item(g, &view, pick_kind(g, &view, i == count - 1 || chance_of(g, 5)), &item);
+        fill_item(g, &view, pick_kind(g, &view, task, i == count - 1 || chance_of(g, 5)), &item);
         if (item.item.seq != 0)
             item.item.seq += i;
-        if (!repeats(call, &item))
+        if (!repeats(call, &item) && !ends_too(call, &item))
             call->items[call->items_count++] = item;
         /* Another run of the same session now and then. */
-        if (chance_of(g, 15))
-            run = chance_run(g, p, WANT_HELD, &view);
+        if (chance_of(g, 15)) {
+            run = chance_task(g, p, WANT_HELD, &view, &task);
+            if (is_related(p, call, run))
+                break;
+        }
     }
     g->last_commit = *call;
 }
@@ -192,18 +228,18 @@ progress_record_step(struct generator *g, const struct player *p, struct call *c
     struct call_item *item = &call->items[0];
 
     call->items_count = 1;
-    item->run = chance_run(g, p,
+    item->run = chance_task(g, p,
         chance_of(g, 70)       ? WANT_HELD
             : chance_of(g, 60) ? WANT_ENDING
                                : WANT_ANY,
-        &view);
+        &view, &item->task);
     item->fence_off = chance_of(g, 3) ? -1 : 0;
     call->session =
         view.session != 0 ? chance_session_maker(p, view.session) : chance_session(g, p);
     item->item =
         (struct oracle_item){.kind = "step", .payload = chance_pick(g, chance_payloads, 7)};
     (void)snprintf(item->name, sizeof(item->name), "%s#%d",
-        chance_of(g, 5)        ? "Bad"
+        chance_of(g, 10)       ? "Bad"
             : chance_of(g, 15) ? "g"
             : chance_of(g, 60) ? "a"
                                : "u",
@@ -221,11 +257,11 @@ progress_one(struct generator *g, const struct player *p, struct call *call)
     struct oracle_option *o = &item->item.option;
     struct oracle_view view;
 
-    item->run = chance_run(g, p,
+    item->run = chance_task(g, p,
         chance_of(g, 80)       ? WANT_HELD
             : chance_of(g, 50) ? WANT_ENDING
                                : WANT_ENDED,
-        &view);
+        &view, &item->task);
     item->fence_off = chance_of(g, 5) ? -1 : 0;
     call->session = view.session != 0 && chance_of(g, 95) ? chance_session_maker(p, view.session)
                                                           : chance_session(g, p);
@@ -244,7 +280,9 @@ progress_one(struct generator *g, const struct player *p, struct call *call)
     if (call->verb < CALL_SLEEP || call->verb == CALL_RELEASE)
         return;
     /* What may follow; it is not in the call itself, but what was chosen for it is asked for. */
-    call->items[1] = (struct call_item){
-        .run = item->run, .fence_off = item->fence_off, .item = {.kind = "suspend"}};
+    call->items[1] = (struct call_item){.run = item->run,
+        .task = item->task,
+        .fence_off = item->fence_off,
+        .item = {.kind = "suspend"}};
     call->items_count = 2;
 }

@@ -61,7 +61,7 @@ static void
 write_call(struct player *player, const struct call *call, struct pw_buf *out)
 {
     const char *name = call_verb_name(call->verb);
-    int maker = call->number * CALL_ITEMS_MAX;
+    int maker = call->number * CALL_NAMES_MAX;
     struct pw_buf sql;
 
     pw_buf_init(&sql, (size_t)1 << 20);
@@ -88,6 +88,13 @@ write_call(struct player *player, const struct call *call, struct pw_buf *out)
     } else {
         pw_buf_addf(out, "select * from pawl.%s(%s);\n", name, pw_buf_text(&sql));
     }
+    for (int i = CALL_ITEMS_MAX; i < CALL_NAMES_MAX; i++)
+        if (player_find(&player->runs, maker + i) != NULL)
+            pw_buf_addf(out,
+                "select run_id as r%d from pawl.task where parent_id is not null and triggered_at "
+                "= "
+                "pawl.now() order by run_id desc offset %d limit 1 \\gset\n",
+                maker + i, i - CALL_ITEMS_MAX);
     for (int i = 0; i < call->items_count; i++)
         if (player_find(&player->runs, maker + i) != NULL)
             pw_buf_addf(out,

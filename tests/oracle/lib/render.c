@@ -91,6 +91,8 @@ render_workflow(struct render *r, const struct call *call)
     add_span(r, w->run_timeout_us);
     pw_buf_adds(r->out, ", ");
     add_span(r, w->step_timeout_us);
+    if (call->verb == CALL_CREATE_FLOW)
+        return;
     pw_buf_adds(r->out, ", ");
     add_bool(r, w->strict_order);
 }
@@ -233,7 +235,8 @@ render_heartbeat(struct render *r, const struct call *call)
         add_run(r, call->running_run);
         pw_buf_addf(
             r->out, "::text, 'step', 'a#1', 'started_ms', %" PRId64, call->running.started_ms);
-        pw_buf_addf(r->out, ", 'timeout_ms', %" PRId64 "))", call->running.timeout_ms);
+        pw_buf_addf(r->out, ", 'timeout_ms', %" PRId64 ", 'task', %d))", call->running.timeout_ms,
+            call->running.task);
     }
 }
 
@@ -334,7 +337,7 @@ add_fence(struct render *r, const struct call_item *item)
     const char *id = player_find(&r->player->runs, item->run);
 
     if (id != NULL)
-        oracle_look(r->player->oracle, id, &view);
+        oracle_look_task(r->player->oracle, id, item->task, &view);
     pw_buf_addf(r->out, "%d", view.fence + item->fence_off < 0 ? 0 : view.fence + item->fence_off);
 }
 
@@ -361,15 +364,17 @@ render_list(struct render *r, const struct call *call, char which)
             pw_buf_adds(r->out, "null");
         else if (which == 's')
             pw_buf_addf(r->out, "%d", item->item.seq);
+        else if (which == 't')
+            pw_buf_addf(r->out, "%d", item->task);
         else if (which == 'm')
             pw_buf_addf(r->out, "%d", item->item.millis);
         else
             render_option(r, item);
     }
     pw_buf_adds(r->out,
-        which == 'r'                       ? "]::uuid[]"
-            : strchr("fsm", which) != NULL ? "]::int[]"
-                                           : "]::text[]");
+        which == 'r'                        ? "]::uuid[]"
+            : strchr("fsmt", which) != NULL ? "]::int[]"
+                                            : "]::text[]");
 }
 
 static void
@@ -379,7 +384,7 @@ render_commit(struct render *r, const struct call *call)
     pw_buf_adds(r->out, ", ");
     for (const char *which = "rfknps"; *which != '\0'; which++)
         render_list(r, call, *which);
-    pw_buf_adds(r->out, ", null");
+    render_list(r, call, 't');
     render_list(r, call, 'm');
     render_list(r, call, 'o');
 }
@@ -413,9 +418,11 @@ render_one(struct render *r, const struct call *call)
         pw_buf_adds(r->out, ", ");
         add_bare_name(r, item->name);
     }
-    if (call->verb == CALL_RELEASE)
-        return;
     pw_buf_adds(r->out, ", ");
+    if (call->verb == CALL_RELEASE) {
+        pw_buf_addf(r->out, "%d", item->task);
+        return;
+    }
     if (call->verb == CALL_SLEEP) {
         add_span(r, o->ms == ORACLE_NONE ? ORACLE_NONE : o->ms * 1000);
     } else if (call->verb == CALL_WAIT_SIGNAL) {
@@ -435,6 +442,7 @@ render_one(struct render *r, const struct call *call)
         pw_buf_adds(r->out, ", ");
         add_bool(r, o->final);
     }
+    pw_buf_addf(r->out, ", %d", item->task);
 }
 
 static void
@@ -451,8 +459,9 @@ render_record_step(struct render *r, const struct call *call)
     pw_buf_adds(r->out, ", ");
     add_text(r, item->name);
     if (item->item.seq != 0)
-        pw_buf_addf(r->out, ", %d", item->item.seq);
-    pw_buf_adds(r->out, "), ");
+        pw_buf_addf(r->out, ", %d, %d), ", item->item.seq, item->task);
+    else
+        pw_buf_addf(r->out, ", null, %d), ", item->task);
     add_text(r, item->item.payload);
 }
 
@@ -512,6 +521,50 @@ render_run(struct render *r, const struct call *call)
 }
 
 static void
+add_span_member(struct pw_json_writer *w, const char *name, int64_t us)
+{
+    char text[40];
+
+    if (us == ORACLE_NONE)
+        return;
+    (void)snprintf(text, sizeof(text), "%" PRId64 " microseconds", us); /* a number fits */
+    add_member(w, name, text);
+}
+
+static void
+render_step(struct render *r, const struct call *call)
+{
+    const struct oracle_step_spec *s = &call->step;
+    struct pw_json_writer w;
+    struct pw_buf option;
+
+    add_text(r, s->flow);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->step);
+    pw_buf_adds(r->out, ", '{");
+    for (int i = 0; i < ORACLE_DEPS_MAX && s->deps[i] != NULL; i++)
+        pw_buf_addf(r->out, "%s%s", i > 0 ? "," : "", s->deps[i]);
+    pw_buf_adds(r->out, "}', ");
+    pw_buf_init(&option, 8192);
+    pw_json_writer_init(&w, &option);
+    pw_json_open(&w, '{');
+    add_member(&w, "map", s->map);
+    add_raw_member(&w, "condition", s->condition);
+    add_member(&w, "unmet", s->unmet);
+    add_member(&w, "workflow", s->workflow);
+    add_member(&w, "undo", s->undo);
+    add_span_member(&w, "delay", s->delay_us);
+    add_span_member(&w, "timeout", s->timeout_us);
+    add_number(&w, "priority", s->priority, -1);
+    add_number(&w, "max_attempts", s->max_attempts, -1);
+    add_span_member(&w, "base", s->base_us);
+    add_flag(&w, "colour", s->unknown_option);
+    pw_json_close(&w);
+    add_text(r, pw_buf_text(&option));
+    pw_buf_done(&option);
+}
+
+static void
 render_claim(struct render *r, const struct call *call)
 {
     add_session(r, call->session);
@@ -564,7 +617,11 @@ player_render(struct player *player, const struct call *call, bool script, struc
 
     switch ((int)call->verb) {
     case CALL_CREATE_WORKFLOW:
+    case CALL_CREATE_FLOW:
         render_workflow(&r, call);
+        break;
+    case CALL_ADD_STEP:
+        render_step(&r, call);
         break;
     case CALL_ALTER_WORKFLOW:
         render_alter(&r, call);

@@ -18,6 +18,8 @@ static const struct statement {
     [CALL_ADVANCE] = {"advance", 1, "select 'ok' from pawl.test_clock_advance(", ")"},
     [CALL_CREATE_WORKFLOW] = {"create_workflow", 11, "select pawl.create_workflow(", ")"},
     [CALL_ALTER_WORKFLOW] = {"alter_workflow", 2, "select 'ok' from pawl.alter_workflow(", ")"},
+    [CALL_CREATE_FLOW] = {"create_flow", 10, "select pawl.create_flow(", ")"},
+    [CALL_ADD_STEP] = {"add_step", 4, "select pawl.add_step(", ")"},
     [CALL_TRIGGER] = {"trigger", 10,
         "select concat_ws(' ', run_id, created, handled), run_id from pawl.trigger(", ")"},
     [CALL_TRIGGER_MANY] = {"trigger_many", 10,
@@ -29,24 +31,27 @@ static const struct statement {
         "select concat_ws(' ', session, epoch, queues), session from pawl.register(", ")"},
     [CALL_HEARTBEAT] = {"heartbeat", 2,
         "select concat(min(epoch), ' ', oracle.us(min(lease_until)), string_agg(' ' || run_id || "
-        "'=' || told, '' order by run_id), max(' drain') filter (where told = 'drain')) "
+        "'/' || task || '=' || told, '' order by run_id, task), max(' drain') filter (where told = "
+        "'drain')) "
         "from pawl.heartbeat(",
         ")"},
     [CALL_IDLE] = {"idle", 2, "select 'ok' from pawl.idle(", ")"},
     [CALL_LEAVE] = {"leave", 1, "select pawl.leave(", ")"},
     [CALL_DRAIN_WORKER] = {"drain_worker", 1, "select pawl.drain_worker(", ")"},
     [CALL_HELD] = {"held", 1,
-        "select coalesce(string_agg(concat_ws(' ', run_id, fence, workflow, attempt, "
-        "oracle.us(claimed_at), coalesce(told, '-')) || e'\\n', '' order by run_id), '') "
+        "select coalesce(string_agg(concat_ws(' ', run_id || '/' || task, fence, workflow, "
+        "attempt, "
+        "oracle.us(claimed_at), coalesce(told, '-')) || e'\\n', '' order by run_id, task), '') "
         "from pawl.held(",
         ")"},
     [CALL_CLAIM] = {"claim", 5,
-        "select coalesce(string_agg(concat_ws(' ', run_id, fence, workflow, round, attempt, '''' "
+        "select coalesce(string_agg(concat_ws(' ', run_id || '/' || task, fence, workflow, round, "
+        "attempt, '''' "
         "|| "
         "tenant || '''', rolling_back, suspect, input::jsonb, coalesce(metadata::jsonb, 'null'), "
         "coalesce(step_timeout_ms, -1), coalesce(run_timeout_ms, -1)) || e'\\n' || "
-        "oracle.record(record, rolling_back), '' order by run_id), ''), coalesce(string_agg("
-        "run_id::text, ' '), '') from pawl.claim(",
+        "oracle.record(record, rolling_back), '' order by run_id, task), ''), coalesce(string_agg("
+        "run_id || '/' || task, ' '), '') from pawl.claim(",
         ")"},
     [CALL_COMMIT] = {"commit", 10,
         "select string_agg(concat_ws(' ', item, answer, coalesce((value::jsonb - "
@@ -59,13 +64,13 @@ static const struct statement {
         "'child', value -> 'output' ->> 'run_id', '-'), ' ' order by item) "
         "from pawl.commit_carefully(",
         ")"},
-    [CALL_STEP] = {"step", 5, ONE "step(", ")"},
-    [CALL_COMPLETE] = {"complete", 4, ONE "complete(", ")"},
-    [CALL_FAIL] = {"fail", 5, ONE "fail(", ")"},
-    [CALL_SLEEP] = {"sleep", 5, ONE "sleep(", ")"},
-    [CALL_WAIT_EVENT] = {"wait_event", 8, ONE "wait_event(", ")"},
-    [CALL_WAIT_SIGNAL] = {"wait_signal", 5, ONE "wait_signal(", ")"},
-    [CALL_RELEASE] = {"release", 3, ONE "release(", ")"},
+    [CALL_STEP] = {"step", 6, ONE "step(", ")"},
+    [CALL_COMPLETE] = {"complete", 5, ONE "complete(", ")"},
+    [CALL_FAIL] = {"fail", 6, ONE "fail(", ")"},
+    [CALL_SLEEP] = {"sleep", 6, ONE "sleep(", ")"},
+    [CALL_WAIT_EVENT] = {"wait_event", 9, ONE "wait_event(", ")"},
+    [CALL_WAIT_SIGNAL] = {"wait_signal", 6, ONE "wait_signal(", ")"},
+    [CALL_RELEASE] = {"release", 4, ONE "release(", ")"},
     [CALL_RECORD_STEP] = {"record_step", 2, "select pawl.record_step(", ")"},
     [CALL_HOUSEKEEP] = {"housekeep", 0, "select 'ok' from pawl.housekeep(", ")"},
     [CALL_RETAIN] = {"retain", 1, "select oracle.retain(", ")"},
@@ -127,11 +132,20 @@ player_prepare(PGconn *conn)
         "from unnest($1::uuid[]) r");
     bench_do(conn,
         "prepare chosen as select (select coalesce(t.paused ->> 'reason', t.reason) from pawl.task "
-        "t where t.run_id = $1 and t.task_no = 0), (select oracle.us((t.tries -> $2 ->> "
-        "'due')::timestamptz) from pawl.task t where t.run_id = $1 and t.task_no = 0), (select "
+        "t where t.run_id = $1 and t.task_no = $3), (select oracle.us((t.tries -> $2 ->> "
+        "'due')::timestamptz) from pawl.task t where t.run_id = $1 and t.task_no = $3), (select "
         "s.source_id from (select s.* from pawl.step s where s.run_id = $1 union all select k.* "
-        "from pawl.step_kept k where k.run_id = $1) s where s.task_no = 0 and s.name = $2 order by "
+        "from pawl.step_kept k where k.run_id = $1) s where s.task_no = $3 and s.name = $2 order "
+        "by "
         "s.round desc limit 1)");
+    bench_do(conn, "prepare children as select oracle.children($1, $2, $3)");
+    bench_do(conn,
+        "prepare waits as select 1 from pawl.wait w where w.run_id = $1 and w.task_no = $2 and "
+        "w.name = $3");
+    bench_do(conn,
+        "prepare records as select 1 from (select s.* from pawl.step s where s.run_id = $1 union "
+        "all select k.* from pawl.step_kept k where k.run_id = $1) s where s.task_no = $2 and "
+        "s.name = $3 and s.round = $4");
 }
 
 /* The value of a column of the first row; of an error its code. */

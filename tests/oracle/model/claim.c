@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claiming: who may be given what, and what is handed out with it. */
-#include "state.h"
+#include "flow.h"
+
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -32,7 +34,8 @@ show_record(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
     size_t count = 0;
 
     for (size_t i = 0; i < run->steps_count; i++)
-        if (run->steps[i].state != ORACLE_ERROR || run->steps[i].round == run->round) {
+        if ((run->steps[i].state != ORACLE_ERROR || run->steps[i].round == run->round) &&
+            run->steps[i].full_name == NULL) {
             const struct oracle_step **place = oracle_push(&list, &count, sizeof(*place));
 
             *place = &run->steps[i];
@@ -54,17 +57,26 @@ show_record(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
         pw_buf_addf(reply, " undo %s\n", oracle_undone(o, run, NULL));
 }
 
+int64_t
+oracle_left_ms(const struct oracle *o, const struct oracle_run *run)
+{
+    if (run->timeout_at == ORACLE_NONE)
+        return -1;
+    return run->timeout_at < o->now ? 0 : (run->timeout_at - o->now) / 1000;
+}
+
 static void
 hand_out(struct oracle *o, struct oracle_run *run, struct pw_buf *reply)
 {
-    int64_t left = run->timeout_at == ORACLE_NONE ? -1 : (run->timeout_at - o->now) / 1000;
+    const struct oracle_queue *queue = &o->queues[run->queue];
+    int64_t left = oracle_left_ms(o, run->whole);
 
-    pw_buf_addf(reply, "%s %d %s %d %d '%s' %s %s %s ", run->id, run->fence, run->workflow->name,
-        run->round, run->attempt, run->tenant, run->rolling_back ? "t" : "f",
-        run->crashes >= ORACLE_SUSPECT_AT ? "t" : "f", run->input);
+    pw_buf_addf(reply, "%s/%d %d %s %d %d '%s' %s %s %s ", run->id, run->task, run->fence,
+        queue->name, run->round, run->attempt, run->tenant, run->rolling_back ? "t" : "f",
+        run->crashes >= ORACLE_SUSPECT_AT ? "t" : "f",
+        run->task > 0 ? oracle_task_input(o, run) : run->input);
     pw_buf_addf(reply, "%s %" PRId64 " %" PRId64 "\n", or_null(run->metadata),
-        run->workflow->step_timeout_us == ORACLE_NONE ? -1 : run->workflow->step_timeout_us / 1000,
-        run->timeout_at != ORACLE_NONE && left < 0 ? 0 : left);
+        queue->step_timeout_us == ORACLE_NONE ? -1 : queue->step_timeout_us / 1000, left);
     show_record(o, run, reply);
 }
 
@@ -85,17 +97,56 @@ static bool
 may_take(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
     enum oracle_place place)
 {
-    const struct oracle_workflow *w = run->workflow;
+    return run->living && run->place == place && !run->workflow->workflow_paused &&
+        !o->queues[run->queue].paused && (s->queues >> run->queue & 1) != 0 &&
+        !oracle_locked(o, run);
+}
 
-    return run->living && run->place == place && !w->workflow_paused && !w->queue_paused &&
-        (s->queues >> (w - o->workflows) & 1) != 0 && !oracle_locked(o, run);
+/* RUN, or RUN/TASK. */
+static struct oracle_run *
+find_chosen(struct oracle *o, const char *chosen)
+{
+    const char *slash = strchr(chosen, '/');
+    struct oracle_run *run;
+    int64_t task = 0;
+    char id[40];
+
+    if (slash == NULL)
+        return oracle_find_run(o, chosen);
+    if (slash - chosen >= (ptrdiff_t)sizeof(id) || !pw_parse_i64(slash + 1, 0, INT32_MAX, &task))
+        return NULL;
+    memcpy(id, chosen, (size_t)(slash - chosen));
+    id[slash - chosen] = '\0';
+    run = oracle_find_run(o, id);
+    return run == NULL ? NULL : oracle_find_task(run, (int)task);
+}
+
+/* What a call took, as it was told and as it is known here. */
+struct taken {
+    const char *const *names;
+    struct oracle_run **runs; /* NULL: there is no such */
+    size_t count;
+};
+
+static struct taken
+find_taken(struct oracle *o, const char *const *chosen)
+{
+    struct taken taken = {.names = chosen};
+
+    while (chosen[taken.count] != NULL) {
+        struct oracle_run **place =
+            oracle_push(&taken.runs, &taken.count, sizeof(struct oracle_run *));
+
+        *place = find_chosen(o, chosen[taken.count - 1]);
+    }
+    return taken;
 }
 
 static bool
-is_chosen(const char *const *chosen, const char *id)
+is_taken(const struct taken *taken, const struct oracle_run *run)
 {
-    for (; *chosen != NULL; chosen++)
-        if (strcmp(*chosen, id) == 0)
+    for (size_t i = 0; i < taken->count; i++)
+        if (taken->runs[i] == run)
             return true;
     return false;
 }
@@ -108,38 +159,38 @@ comes_before(const struct oracle_run *a, const struct oracle_run *b)
 
 /* Everything that was taken could be, and nothing of the same queue that comes before it was left. */
 static const char *
-choice_problem(struct oracle *o, const struct oracle_session *s, const char *const *chosen,
+choice_problem(struct oracle *o, const struct oracle_session *s, const struct taken *taken,
     enum oracle_place place, int wanted)
 {
-    int count = 0;
-
-    for (const char *const *id = chosen; *id != NULL; id++, count++) {
-        const struct oracle_run *run = oracle_find_run(o, *id);
+    for (size_t i = 0; i < taken->count; i++) {
+        const struct oracle_run *run = taken->runs[i];
 
         if (run == NULL || !may_take(o, s, run, place))
-            return oracle_keepf(o, "not allowed: %s could not be claimed", *id);
-        for (const struct oracle_run *other = o->runs; other != NULL; other = other->next)
-            if (other->workflow == run->workflow && may_take(o, s, other, place) &&
-                comes_before(other, run) && !is_chosen(chosen, other->id))
-                return oracle_keepf(o, "not allowed: %s comes before %s", other->id, *id);
+            return oracle_keepf(o, "not allowed: %s could not be claimed", taken->names[i]);
+        for (struct oracle_run *other = o->runs; other != NULL; other = oracle_next_task(other))
+            if (other->queue == run->queue && may_take(o, s, other, place) &&
+                comes_before(other, run) && !is_taken(taken, other))
+                return oracle_keepf(o, "not allowed: %s/%d comes before %s", other->id, other->task,
+                    taken->names[i]);
     }
-    if (count != wanted)
-        return oracle_keepf(o, "not allowed: %d tasks were claimed, not %d", count, wanted);
+    if ((int)taken->count != wanted)
+        return oracle_keepf(
+            o, "not allowed: %d tasks were claimed, not %d", (int)taken->count, wanted);
     return NULL;
 }
 
 /* The same of a call of which not all is known: others may have been locked, or not fit in. */
 static const char *
 observed_problem(struct oracle *o, const struct oracle_session *s,
-    const struct oracle_claim_spec *spec, const char *const *chosen, int holds)
+    const struct oracle_claim_spec *spec, const struct taken *taken, int holds)
 {
-    for (const char *const *id = chosen; *id != NULL; id++) {
-        const struct oracle_run *run = oracle_find_run(o, *id);
+    for (size_t i = 0; i < taken->count; i++) {
+        const struct oracle_run *run = taken->runs[i];
         bool alone = spec->quiet && spec->taken == 1 && holds == 0;
 
         if (run == NULL ||
             (!may_take(o, s, run, ORACLE_READY) && !(alone && may_take(o, s, run, ORACLE_SUSPECT))))
-            return oracle_keepf(o, "not allowed: %s could not be claimed", *id);
+            return oracle_keepf(o, "not allowed: %s could not be claimed", taken->names[i]);
     }
     return spec->taken > spec->most ? "not allowed: more was claimed than asked for" : NULL;
 }
@@ -166,7 +217,8 @@ repeat(struct oracle *o, const struct oracle_claim_spec *spec, struct pw_buf *re
 {
     bool found = false;
 
-    for (struct oracle_run *run = o->runs; spec->request != 0 && run != NULL; run = run->next)
+    for (struct oracle_run *run = o->runs; spec->request != 0 && run != NULL;
+         run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_HELD && run->session == spec->session &&
             run->request == spec->request) {
             hand_out(o, run, reply);
@@ -207,6 +259,7 @@ oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const 
     int ready = 0, suspects = 0, holds = 0;
     bool unseen = oracle->meanwhile != NULL && oracle->meanwhile->other_claim;
     struct oracle_session *s;
+    struct taken taken;
     bool may_claim;
 
     s = oracle_find_session(oracle, spec->session);
@@ -221,28 +274,30 @@ oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const 
         return "nothing";
     if (s->draining)
         return chosen[0] == NULL ? "draining" : "not allowed: the session is draining";
-    for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
+    taken = find_taken(oracle, chosen);
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run)) {
         ready += may_take(oracle, s, run, ORACLE_READY);
         suspects += may_take(oracle, s, run, ORACLE_SUSPECT);
         holds += run->living && run->place == ORACLE_HELD && run->session == s->id && !unseen;
     }
     if (spec->taken > 0)
-        problem = observed_problem(oracle, s, spec, chosen, holds);
+        problem = observed_problem(oracle, s, spec, &taken, holds);
     else if (spec->quiet && ready == 0 && holds == 0 && suspects > 0 && spec->most > 0)
-        problem = choice_problem(oracle, s, chosen, ORACLE_SUSPECT, 1);
+        problem = choice_problem(oracle, s, &taken, ORACLE_SUSPECT, 1);
     else
         problem = choice_problem(
-            oracle, s, chosen, ORACLE_READY, ready < spec->most ? ready : spec->most);
-    if (problem != NULL)
-        return problem;
-    if (chosen[0] == NULL)
-        return "nothing";
-    s->idle = false;
-    problem = oracle_find_run(oracle, chosen[0])->place == ORACLE_SUSPECT ? "suspect" : "some";
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
-        if (is_chosen(chosen, run->id)) {
-            take(oracle, spec, run);
-            hand_out(oracle, run, reply);
-        }
+            oracle, s, &taken, ORACLE_READY, ready < spec->most ? ready : spec->most);
+    if (problem == NULL && taken.count == 0)
+        problem = "nothing";
+    if (problem == NULL) {
+        s->idle = false;
+        problem = taken.runs[0]->place == ORACLE_SUSPECT ? "suspect" : "some";
+        for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
+            if (is_taken(&taken, run)) {
+                take(oracle, spec, run);
+                hand_out(oracle, run, reply);
+            }
+    }
+    free(taken.runs);
     return problem;
 }

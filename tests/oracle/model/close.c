@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Items about a claim as a whole: complete, fail, suspend, release, drift, start, note; and what a failure means. */
-#include "state.h"
+#include "flow.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,8 +73,8 @@ oracle_count_failure(struct oracle *o, struct oracle_run *run, const struct orac
     const char *name, const char **answer, int *failures, int64_t *due_at)
 {
     const struct oracle_option *option = &item->option;
-    const struct oracle_policy *policy =
-        option->policy == NULL ? &run->workflow->policy : option->policy;
+    const struct oracle_policy own = oracle_policy_of(run);
+    const struct oracle_policy *policy = option->policy == NULL ? &own : option->policy;
     struct oracle_try *failed = oracle_find_try(run, name);
     int n = 1 + (failed == NULL ? 0 : failed->n);
 
@@ -260,10 +260,10 @@ oracle_item_close(struct oracle *o, struct oracle_run *run, const struct oracle_
         (item->option.note != NULL && strcmp(item->option.note, "log") != 0 &&
             strcmp(item->option.note, "progress") != 0 &&
             strcmp(item->option.note, "value") != 0) ||
-        run->notes >= 1000) {
+        run->whole->notes >= 1000) {
         *answer = "refused";
     } else {
-        run->notes++;
+        run->whole->notes++;
         run->touched = true;
     }
 }

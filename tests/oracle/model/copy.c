@@ -31,6 +31,18 @@ moved(struct oracle *to, const struct oracle *from, const struct oracle_workflow
     return &to->workflows[workflow - from->workflows];
 }
 
+static struct oracle_run *
+copy_run(struct oracle *to, const struct oracle *from, const struct oracle_run *of)
+{
+    struct oracle_run *run = copy_memory(of, sizeof(*run));
+
+    run->workflow = moved(to, from, run->workflow);
+    COPY_LIST(run, steps);
+    COPY_LIST(run, waits);
+    COPY_LIST(run, tries);
+    return run;
+}
+
 struct oracle *
 oracle_copy(const struct oracle *oracle)
 {
@@ -44,15 +56,16 @@ oracle_copy(const struct oracle *oracle)
     for (size_t i = 0; i < copy->keys_count; i++)
         copy->keys[i].workflow = moved(copy, oracle, oracle->keys[i].workflow);
     for (struct oracle_run **at = &copy->runs; *at != NULL; at = &(*at)->next) {
-        struct oracle_run *run = copy_memory(*at, sizeof(*run));
+        struct oracle_run *run = copy_run(copy, oracle, *at);
 
-        run->workflow = moved(copy, oracle, run->workflow);
-        COPY_LIST(run, steps);
-        COPY_LIST(run, waits);
-        COPY_LIST(run, tries);
+        run->whole = run;
         COPY_LIST(run, signals);
         COPY_LIST(run, audits);
         COPY_LIST(run, rounds);
+        for (struct oracle_run **task = &run->tasks; *task != NULL; task = &(*task)->next) {
+            *task = copy_run(copy, oracle, *task);
+            (*task)->whole = run;
+        }
         *at = run;
     }
     return copy;

@@ -43,6 +43,18 @@ options_are_the_same(const struct oracle_workflow *w, const struct oracle_workfl
         !(a->factor > b->factor) && !(a->jitter < b->jitter) && !(a->jitter > b->jitter);
 }
 
+int
+oracle_add_queue(struct oracle *o, const char *name, const struct oracle_workflow *workflow,
+    int64_t step_timeout_us, bool own_timeout)
+{
+    o->queues[o->queues_count] = (struct oracle_queue){.name = name,
+        .workflow = (int)(workflow - o->workflows),
+        .step_timeout_us = step_timeout_us,
+        .own_timeout = own_timeout};
+    o->queues_version++;
+    return o->queues_count++;
+}
+
 static void
 set_options(struct oracle *o, struct oracle_workflow *w, const struct oracle_workflow_spec *spec)
 {
@@ -52,6 +64,9 @@ set_options(struct oracle *o, struct oracle_workflow *w, const struct oracle_wor
     w->run_timeout_us = spec->run_timeout_us;
     w->step_timeout_us = spec->step_timeout_us;
     w->strict_order = spec->strict_order;
+    for (int i = 0; i < o->queues_count; i++)
+        if (&o->workflows[o->queues[i].workflow] == w && !o->queues[i].own_timeout)
+            o->queues[i].step_timeout_us = w->step_timeout_us;
     o->queues_version++;
 }
 
@@ -67,6 +82,7 @@ oracle_create_workflow(struct oracle *oracle, const struct oracle_workflow_spec 
         return options_are_the_same(w, spec) ? "exists" : "differs";
     w = &oracle->workflows[oracle->workflows_count++];
     w->name = oracle_keep(oracle, spec->name);
+    w->queue = oracle_add_queue(oracle, w->name, w, ORACLE_NONE, false);
     set_options(oracle, w, spec);
     return "created";
 }
@@ -91,11 +107,16 @@ const char *
 oracle_set_pause(struct oracle *oracle, const char *subject, const char *name, bool paused)
 {
     struct oracle_workflow *w = oracle_find_workflow(oracle, name);
-    bool *flag;
+    bool *flag = w == NULL ? NULL : &w->workflow_paused;
 
-    if (w == NULL)
+    if (strcmp(subject, "queue") == 0) {
+        flag = NULL;
+        for (int i = 0; i < oracle->queues_count; i++)
+            if (strcmp(oracle->queues[i].name, name) == 0)
+                flag = &oracle->queues[i].paused;
+    }
+    if (flag == NULL)
         return "PW001";
-    flag = strcmp(subject, "queue") == 0 ? &w->queue_paused : &w->workflow_paused;
     if (*flag == paused)
         return "already";
     *flag = paused;

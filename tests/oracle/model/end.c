@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a wait is settled, how a run ends, and how its rollback starts. */
-#include "state.h"
+#include "flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,48 +68,74 @@ oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait, enum o
     make_ready(o, run);
 }
 
-/* Whether an undo of this step is still to do; only the last of its rows counts. */
+/* A step whose undo is still to do, by the name of the undo. */
+struct undone {
+    const struct oracle_run *task;
+    const struct oracle_step *step;
+    const char *name;
+};
+
 static bool
-is_undone(const struct oracle_run *run, const struct oracle_step *step)
+was_undone(const struct oracle_run *run, const char *name)
 {
-    if (step->undo == NULL || step->source != NULL)
-        return true;
     for (size_t i = 0; i < run->steps_count; i++) {
         const struct oracle_step *other = &run->steps[i];
 
-        if (strcmp(other->name, step->name) == 0 && other->undo != NULL &&
-            other->round > step->round)
-            return true;
-        if (strncmp(other->name, "rollback:", 9) == 0 && strcmp(other->name + 9, step->name) == 0 &&
+        if (strncmp(other->name, "rollback:", 9) == 0 && strcmp(other->name + 9, name) == 0 &&
             (other->state == ORACLE_SUCCESS || other->state == ORACLE_SKIPPED))
             return true;
     }
     return false;
 }
 
+/* Only the last of a step's rows counts; of a flow's task, what it came to. */
+static bool
+has_undo_to_do(const struct oracle_run *task, const struct oracle_step *step, const char *name)
+{
+    if (step->undo == NULL || (step->source != NULL && step->kind != ORACLE_CHILD) ||
+        (task->task > 0 && step->full_name == NULL))
+        return false;
+    for (size_t i = 0; i < task->steps_count; i++) {
+        const struct oracle_step *other = &task->steps[i];
+
+        if (strcmp(other->name, step->name) == 0 && other->undo != NULL &&
+            other->round > step->round)
+            return false;
+    }
+    return !was_undone(task->whole, name);
+}
+
 static int
 compare_newest_first(const void *a, const void *b)
 {
-    const struct oracle_step *const *x = a;
-    const struct oracle_step *const *y = b;
+    const struct undone *x = a;
+    const struct undone *y = b;
 
-    if ((*x)->seq != (*y)->seq)
-        return (*x)->seq < (*y)->seq ? 1 : -1;
-    return -strcmp((*x)->name, (*y)->name);
+    if (x->step->seq != y->step->seq)
+        return x->step->seq < y->step->seq ? 1 : -1;
+    if (x->task->task != y->task->task)
+        return x->task->task < y->task->task ? 1 : -1;
+    return -strcmp(x->name, y->name);
 }
 
 /* The steps that are not undone, newest first; the caller frees the list. */
-static const struct oracle_step **
+static struct undone *
 list_undone(const struct oracle_run *run, size_t *count)
 {
-    const struct oracle_step **list = NULL;
+    struct undone *list = NULL;
 
     *count = 0;
-    for (size_t i = 0; i < run->steps_count; i++)
-        if (!is_undone(run, &run->steps[i])) {
-            const struct oracle_step **place = oracle_push(&list, count, sizeof(*place));
+    for (const struct oracle_run *task = run; task != NULL;
+         task = task == run ? run->tasks : task->next)
+        for (size_t i = 0; i < task->steps_count; i++) {
+            const struct oracle_step *step = &task->steps[i];
+            const char *name = step->full_name != NULL ? step->full_name : step->name;
 
-            *place = &run->steps[i];
+            if (has_undo_to_do(task, step, name)) {
+                struct undone *place = oracle_push(&list, count, sizeof(*place));
+
+                *place = (struct undone){task, step, name};
+            }
         }
     if (*count > 1)
         qsort(list, *count, sizeof(*list), compare_newest_first);
@@ -120,11 +146,11 @@ const char *
 oracle_undone(struct oracle *o, const struct oracle_run *run, size_t *count)
 {
     size_t found;
-    const struct oracle_step **list = list_undone(run, &found);
+    struct undone *list = list_undone(run, &found);
     const char *text = "[";
 
     for (size_t i = 0; i < found; i++)
-        text = oracle_keepf(o, "%s%s\"%s\"", text, i > 0 ? ", " : "", list[i]->name);
+        text = oracle_keepf(o, "%s%s\"%s\"", text, i > 0 ? ", " : "", list[i].name);
     free(list);
     if (count != NULL)
         *count = found;
@@ -135,8 +161,8 @@ const char *
 oracle_first_undone(const struct oracle_run *run)
 {
     size_t count;
-    const struct oracle_step **list = list_undone(run, &count);
-    const char *name = count > 0 ? list[0]->name : NULL;
+    struct undone *list = list_undone(run, &count);
+    const char *name = count > 0 ? list[0].name : NULL;
 
     free(list);
     return name;
@@ -153,18 +179,21 @@ free_key(struct oracle *o, const struct oracle_run *run)
 }
 
 /* Children follow, at the next housekeeping; each is asked through a time limit that is over already. */
-static void
-cancel_children(struct oracle *o, const struct oracle_run *run)
+void
+oracle_cancel_children(struct oracle *o, const struct oracle_run *run)
 {
-    for (size_t i = 0; i < run->waits_count; i++) {
-        struct oracle_run *child =
-            run->waits[i].kind == ORACLE_CHILD ? oracle_find_run(o, run->waits[i].child) : NULL;
+    for (const struct oracle_run *task = run; task != NULL;
+         task = task == run ? run->tasks : task->next)
+        for (size_t i = 0; i < task->waits_count; i++) {
+            struct oracle_run *child = task->waits[i].kind == ORACLE_CHILD
+                ? oracle_find_run(o, task->waits[i].child)
+                : NULL;
 
-        if (child != NULL && child->living && child->cancel_at == ORACLE_NONE) {
-            child->cancel_at = o->now;
-            child->touched = true;
+            if (child != NULL && child->living && child->cancel_at == ORACLE_NONE) {
+                child->cancel_at = o->now;
+                child->touched = true;
+            }
         }
-    }
 }
 
 static void
@@ -172,14 +201,34 @@ forget_waits(struct oracle_run *run)
 {
     run->waits_count = 0;
     run->timeout_at = run->grace_at = run->cancel_at = ORACLE_NONE;
+    memset(run->missing, 0, sizeof(run->missing));
+    for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+        task->waits_count = 0;
+}
+
+/* Where a run's parent waits for it: the run, or a task of it, whose step it is; a step of a flow has no task, so there it is
+ * the run. NULL: nobody waits. */
+static struct oracle_run *
+find_parent(struct oracle *o, const struct oracle_run *run)
+{
+    struct oracle_run *parent =
+        run->parent == NULL || run->parent_step == NULL ? NULL : oracle_find_run(o, run->parent);
+
+    if (parent != NULL && strchr(run->parent_step, '#') != NULL)
+        parent = oracle_find_task(parent, run->parent_task);
+    return parent != NULL && parent->living ? parent : NULL;
 }
 
 static void
 tell_parent(struct oracle *o, const struct oracle_run *run, struct oracle_run *parent,
     const struct oracle_round *round)
 {
-    const struct oracle_wait *wait = oracle_find_wait(parent, run->parent_step);
-    const char *error = NULL;
+    bool flow = strchr(run->parent_step, '#') == NULL;
+    struct oracle_run *task = flow ? oracle_find_task(parent, run->parent_task) : parent;
+    const struct oracle_wait *wait = task == NULL ? NULL : oracle_find_wait(task, run->parent_step);
+    enum oracle_state state = round->status == ORACLE_SUCCESS ? ORACLE_SUCCESS : ORACLE_ERROR;
+    const char *error = NULL, *output = round->output;
+    int64_t created_at;
 
     if (wait == NULL || !oracle_same(wait->child, run->id))
         return;
@@ -188,25 +237,29 @@ tell_parent(struct oracle *o, const struct oracle_run *run, struct oracle_run *p
             run->id, round->error == NULL ? "null" : round->error);
     else if (round->status == 3)
         error = oracle_keepf(o, "{\"code\": \"child_cancelled\", \"child\": \"%s\"}", run->id);
-    oracle_settle(o, parent, wait->name,
-        round->status == ORACLE_SUCCESS ? ORACLE_SUCCESS : ORACLE_ERROR, round->output, error,
-        run->id);
+    if (!flow) {
+        oracle_settle(o, parent, wait->name, state, output, error, run->id);
+        return;
+    }
+    created_at = wait->created_at;
+    oracle_drop(task->waits, &task->waits_count, sizeof(*wait), (size_t)(wait - task->waits));
+    parent->touched = true;
+    if (!parent->ending || parent->ending_status == ORACLE_ERROR)
+        oracle_finish_task(o, parent, task->task,
+            &(struct oracle_outcome){state, output, error, 1, 0, created_at, run->id});
 }
 
 const char *
 oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char *output,
     const char *error, int fence)
 {
-    struct oracle_run *parent = NULL;
-    struct oracle_round *round;
+    struct oracle_run *parent = find_parent(o, run);
+    struct oracle_round *round, told;
 
-    if (run->parent != NULL && run->parent_step != NULL) {
-        parent = oracle_find_run(o, run->parent);
-        if (parent != NULL && !parent->living)
-            parent = NULL;
-        if (parent != NULL && oracle_locked(o, parent))
-            return "busy";
-    }
+    if (parent != NULL &&
+        (strchr(run->parent_step, '#') == NULL ? oracle_flow_is_locked(o, parent)
+                                               : oracle_locked(o, parent)))
+        return "busy";
     run->kept = run->kept || run->triggered_at < o->now - ORACLE_DAY_US;
     round = oracle_push(&run->rounds, &run->rounds_count, sizeof(*round));
     round->round = run->round;
@@ -218,18 +271,22 @@ oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char 
     round->ended_at = o->now;
     round->rolled_back = run->rolling_back;
     round->parent_step = run->parent_step;
+    round->parent_task = run->parent_task;
     round->output = oracle_keep(o, output);
     round->error = oracle_keep(o, error);
     if (status == 3)
-        cancel_children(o, run);
+        oracle_cancel_children(o, run);
     forget_waits(run);
     run->signals_count = 0;
     run->tries_count = 0;
     run->living = false;
     run->touched = true;
+    for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+        task->living = false;
     free_key(o, run);
+    told = *round;
     if (parent != NULL)
-        tell_parent(o, run, parent, round);
+        tell_parent(o, run, parent, &told);
     return "ok";
 }
 
@@ -243,7 +300,7 @@ oracle_end_or_roll_back(struct oracle *o, struct oracle_run *run, int status, co
     if (!rollback || run->rolling_back || oracle_first_undone(run) == NULL)
         return oracle_end_run(o, run, status, NULL, error, own ? run->fence : run->fence + 1);
     if (status == 3)
-        cancel_children(o, run);
+        oracle_cancel_children(o, run);
     forget_waits(run);
     run->tries_count = 0;
     run->place = stays_paused ? ORACLE_WAITING : oracle_ready_place(run->crashes);

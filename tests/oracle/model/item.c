@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commit: what one item after another comes to. Steps are here, waits in wait.c, what lets go of a claim in close.c. */
-#include "state.h"
+#include "flow.h"
+#include "meanwhile.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,8 +23,8 @@ static const char *const closing_kinds[] = {
 static const char *const other_kinds[] = {"start", "note", NULL};
 static const char *const late_kinds[] = {"step", "complete", "fail", "step_error", NULL};
 
-static const char *
-value_of(struct oracle *o, const struct oracle_step *step)
+const char *
+oracle_value_of(struct oracle *o, const struct oracle_step *step)
 {
     static const char *const states[] = {"", "SUCCESS", "ERROR", "RUNNING", "SKIPPED"};
 
@@ -33,8 +34,8 @@ value_of(struct oracle *o, const struct oracle_step *step)
 }
 
 /* What this name came to in any round, or NULL: for a claim that is over and asks again. */
-static const char *
-recorded(struct oracle *o, struct oracle_run *run, const char *name)
+const char *
+oracle_recorded(struct oracle *o, struct oracle_run *run, const char *name)
 {
     const struct oracle_step *found = NULL;
     const struct oracle_wait *wait;
@@ -46,7 +47,7 @@ recorded(struct oracle *o, struct oracle_run *run, const char *name)
             (found == NULL || run->steps[i].round > found->round))
             found = &run->steps[i];
     if (found != NULL)
-        return value_of(o, found);
+        return oracle_value_of(o, found);
     wait = oracle_find_wait(run, name);
     if (wait == NULL)
         return NULL;
@@ -102,14 +103,43 @@ item_is_good(const struct oracle_run *run, const struct oracle_item *item)
     return item->payload == NULL || strlen(item->payload) <= ORACLE_PAYLOAD_MAX;
 }
 
-/* Once for each claim, kind and name: whoever sends it again has not done it again. */
-static void
-note_late(struct oracle *o, int64_t session, struct oracle_run *run, const struct oracle_item *item)
+/*
+ * Noted once for each claim, kind and name: whoever sends it again has not done it again. Who finds another call of the session at it is to
+ * come again.
+ */
+static const char *
+answer_late(
+    struct oracle *o, int64_t session, struct oracle_run *run, const struct oracle_item *item)
 {
-    if (one_of(item->kind, late_kinds))
-        oracle_audit_once(o, run, "late_result",
-            oracle_keepf(o, "%" PRId64 " %d %s %s", session, item->fence, item->kind,
-                item->name == NULL ? "" : item->name));
+    if (!one_of(item->kind, late_kinds))
+        return "lease_lost";
+    if (oracle_is_held(o, oracle_keepf(o, ORACLE_LATE "%s", item->run)))
+        return "busy";
+    oracle_audit_once(o, run, "late_result",
+        oracle_keepf(o, "%" PRId64 " %d %s %s", session, item->fence, item->kind,
+            item->name == NULL ? "" : item->name));
+    return "lease_lost";
+}
+
+/* A task that does not live, of a run that is there: its claim has ended it and asks again, or lost it. NULL: it did not end it. */
+static const char *
+answer_done(
+    struct oracle *o, struct oracle_run *task, const struct oracle_item *item, const char **value)
+{
+    static const char *const recording[] = {"step", "begin", "step_error", "took", NULL};
+
+    for (size_t i = 0; i < task->steps_count; i++) {
+        const struct oracle_step *record = &task->steps[i];
+
+        if (record->full_name == NULL || record->fence != item->fence ||
+            (record->state != ORACLE_SUCCESS && record->state != ORACLE_ERROR))
+            continue;
+        *value = strcmp(item->kind, "complete") == 0 || strcmp(item->kind, "fail") == 0
+            ? oracle_value_of(o, record)
+            : oracle_recorded(o, task, item->name);
+        return *value != NULL || !one_of(item->kind, recording) ? "already" : NULL;
+    }
+    return NULL;
 }
 
 /* The run does not live. */
@@ -122,10 +152,20 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
 
     if (last == NULL)
         return "refused";
+    if (item->task > 0) {
+        struct oracle_run *task = oracle_task(run, item->task);
+        const char *answer = answer_done(o, task, item, value);
+
+        if (answer != NULL)
+            return answer;
+        if (last->status == 3)
+            return "cancelled";
+        return answer_late(o, session, task, item);
+    }
     /* The claim that ended it asks again; a cancelled run answers as it did the first time. */
     if (last->session == session && last->fence == item->fence &&
         (last->status != 3 || last->rolled_back)) {
-        *value = recorded(o, run, item->name);
+        *value = oracle_recorded(o, run, item->name);
         if (strcmp(item->kind, "complete") == 0 && last->status == 2 && !last->rolled_back)
             return "refused";
         if (*value != NULL || !one_of(item->kind, recording))
@@ -133,8 +173,7 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
     }
     if (last->status == 3)
         return "cancelled";
-    note_late(o, session, run, item);
-    return "lease_lost";
+    return answer_late(o, session, run, item);
 }
 
 /* Writes the end of a step: a new record, or the one that its start wrote. */
@@ -190,7 +229,7 @@ item_step(
         return "refused";
     }
     if (old != NULL && old->state != ORACLE_RUNNING) {
-        *value = value_of(o, old);
+        *value = oracle_value_of(o, old);
         return "already";
     }
     if (strcmp(item->kind, "took") == 0)
@@ -223,7 +262,7 @@ let_go_before(
     if (run->session != 0)
         return false;
     if (run->fence == item->fence) {
-        *value = recorded(o, run, item->name);
+        *value = oracle_recorded(o, run, item->name);
         return one_of(item->kind, kinds) || *value != NULL ||
             (strcmp(item->kind, "retry") == 0 && oracle_find_try(run, item->name) != NULL);
     }
@@ -243,15 +282,35 @@ commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, co
         return "lease_lost";
     if (run == NULL || !run->living)
         return answer_ended(o, session, run, item, value);
+    if (item->task > 0 && !run->workflow->flow)
+        return oracle_last_round(run) == NULL ? "refused"
+                                              : answer_ended(o, session, run, item, value);
+    run = oracle_task(run, item->task);
     if (oracle_locked(o, run))
         return "busy";
+    if (!run->living) {
+        const char *done = answer_done(o, run, item, value);
+
+        return done == NULL ? answer_late(o, session, run, item) : done;
+    }
     if (let_go_before(o, run, item, value))
         return "already";
-    if (run->session != session || run->fence != item->fence) {
-        note_late(o, session, run, item);
-        return "lease_lost";
+    if (run->session != session || run->fence != item->fence)
+        return answer_late(o, session, run, item);
+    if (item->task > 0 && one_of(item->kind, closing_kinds)) {
+        /* What lets go of a task concerns the whole run. */
+        if (oracle_flow_is_locked(o, run->whole))
+            return "busy";
+        if (!item_is_good(run, item))
+            return "refused";
+        oracle_item_task(o, run, item, &answer, value);
+        return answer;
     }
-    if (run->ending && !run->rolling_back) {
+    if (item->task > 0 && run->whole->ending && run->whole->ending_status == ORACLE_ERROR) {
+        /* A flow that has failed takes what its tasks record, but there is nothing to wait for any more. */
+        if (one_of(item->kind, wait_kinds) && strcmp(item->kind, "step") != 0)
+            return "cancelled";
+    } else if (run->ending && !run->rolling_back) {
         if (one_of(item->kind, closing_kinds) &&
             strcmp(oracle_end_or_roll_back(o, run, 3,
                        oracle_error(
@@ -279,7 +338,8 @@ static const char *
 stopped(const struct oracle_item *items, const char *const *answers, size_t at)
 {
     for (size_t i = 0; i < at; i++) {
-        if (strcmp(items[i].run, items[at].run) != 0 || items[i].fence != items[at].fence)
+        if (strcmp(items[i].run, items[at].run) != 0 || items[i].task != items[at].task ||
+            items[i].fence != items[at].fence)
             continue;
         if (strcmp(answers[i], "lease_lost") == 0)
             return "lease_lost";
@@ -329,11 +389,13 @@ oracle_record_step(struct oracle *oracle, int64_t session, const struct oracle_i
     struct oracle_item step = *item;
     struct oracle_step *old;
 
+    run = run == NULL ? NULL : oracle_find_task(run, item->task);
     if (run == NULL || !run->living || run->session != session || run->fence != item->fence)
         return "PW005";
     if (session >> 32 != oracle->epoch)
         return "PW012";
-    if (run->ending && !run->rolling_back)
+    /* A flow that has failed takes what its tasks record; what was cancelled does not. */
+    if (run->ending && !run->rolling_back && (run->task == 0 || run->ending_status == 3))
         return "PW006";
     step.kind = "step";
     if (!item_is_good(run, &step))

@@ -7,6 +7,8 @@
 
 /* Among what is held: whatever topic the call comes to. */
 #define ORACLE_TOPIC "topic"
+/* And before the id of a run: late results of that. */
+#define ORACLE_LATE "late "
 
 /* Housekeeping passes over what is held as it comes to it, and that can change while it is at it. */
 enum oracle_moment {
@@ -21,7 +23,6 @@ struct oracle_meanwhile {
     const char *const
         *held[ORACLE_MOMENTS]; /* runs, and sessions by their number; NULL at the end */
     bool other_tick;           /* housekeeping is due, and another call does it */
-    bool other_late;           /* a call with the same late items is under way and not seen */
     bool other_claim;          /* a claim of the same session is under way and not seen */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operator does to one run: cancel, kill, pause, resume, retry, rollback, fork, purge. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/uuid.h"
 
@@ -26,7 +26,12 @@ oracle_cancel_run(
 {
     if (run->ending)
         return "already";
-    if (run->place == ORACLE_HELD) {
+    if (run->place == ORACLE_OPEN) {
+        if (oracle_flow_is_locked(o, run))
+            return "busy";
+        oracle_begin_ending(
+            o, run, 3, oracle_error(o, "cancelled", why == NULL ? "cancelled" : why), rollback, by);
+    } else if (run->place == ORACLE_HELD) {
         run->ending = true;
         run->ending_status = 3;
         run->ending_fence = -1;
@@ -61,15 +66,35 @@ const char *
 oracle_kill(struct oracle *oracle, const char *run, const char *why, const char *by)
 {
     struct oracle_run *found;
-    const char *answer = not_grabbed(oracle, run, &found);
+    const char *answer = not_grabbed(oracle, run, &found), *error;
 
     if (answer != NULL)
         return strcmp(answer, "CANCELLED") == 0 ? "already" : answer;
-    answer = oracle_end_run(oracle, found, 3, NULL,
-        oracle_error(oracle, "killed", why == NULL ? "killed" : why), found->fence + 1);
+    error = oracle_error(oracle, "killed", why == NULL ? "killed" : why);
+    /* Tasks of a flow that had started leave a record, for the rollback of a later round. */
+    answer = found->place == ORACLE_OPEN
+        ? oracle_force_end(oracle, found, 3, error, false)
+        : oracle_end_run(oracle, found, 3, NULL, error, found->fence + 1);
     if (strcmp(answer, "ok") == 0)
         oracle_audit(oracle, found, "kill", by);
     return answer;
+}
+
+static void
+pause_one(struct oracle *o, struct oracle_run *run, const char *why, const char *by)
+{
+    run->paused = true;
+    run->paused_by = oracle_keep(o, by);
+    run->paused_why = oracle_keep(o, why);
+    run->paused_due = run->place == ORACLE_WAITING ? run->due_at : ORACLE_NONE;
+    run->paused_reason = run->reason;
+    if (run->place != ORACLE_HELD && run->place != ORACLE_OPEN) {
+        /* It was ready: then it is ready again after resume, whatever else it waits for. */
+        run->woken = run->woken || run->place != ORACLE_WAITING;
+        run->place = ORACLE_WAITING;
+        run->due_at = ORACLE_NEVER;
+        run->reason = "operator";
+    }
 }
 
 const char *
@@ -82,18 +107,10 @@ oracle_pause(struct oracle *oracle, const char *run, const char *why, const char
         return answer;
     if (found->paused)
         return "already";
-    found->paused = true;
-    found->paused_by = oracle_keep(oracle, by);
-    found->paused_why = oracle_keep(oracle, why);
-    found->paused_due = found->place == ORACLE_WAITING ? found->due_at : ORACLE_NONE;
-    found->paused_reason = found->reason;
-    if (found->place != ORACLE_HELD) {
-        /* It was ready: then it is ready again after resume, whatever else it waits for. */
-        found->woken = found->woken || found->place != ORACLE_WAITING;
-        found->place = ORACLE_WAITING;
-        found->due_at = ORACLE_NEVER;
-        found->reason = "operator";
-    }
+    for (struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        if (task->living && !task->paused)
+            pause_one(oracle, task, why, by);
     oracle_audit(oracle, found, "pause", by);
     return "ok";
 }
@@ -111,30 +128,40 @@ due_of(const struct oracle_run *run)
     return run->waits_count + run->tries_count > 0 ? due : run->paused_due;
 }
 
+static void
+resume_one(struct oracle *o, struct oracle_run *run)
+{
+    int64_t due = run->woken ? o->now : due_of(run);
+
+    due = due == ORACLE_NONE || due < o->now ? o->now : due;
+    run->paused = false;
+    if (run->place == ORACLE_HELD || run->place == ORACLE_OPEN) {
+        run->reason = NULL;
+        return;
+    }
+    run->woken = false;
+    run->place = due > o->now ? ORACLE_WAITING : oracle_ready_place(run->crashes);
+    run->reason = due <= o->now ? NULL : run->paused_reason == NULL ? "sleep" : run->paused_reason;
+    run->due_at = due;
+}
+
 const char *
 oracle_resume(struct oracle *oracle, const char *run, const char *by)
 {
     struct oracle_run *found;
     const char *answer = not_grabbed(oracle, run, &found);
-    int64_t due;
+    bool paused = false;
 
     if (answer != NULL)
         return answer;
-    if (!found->paused)
+    for (struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        if (task->living && task->paused) {
+            paused = true;
+            resume_one(oracle, task);
+        }
+    if (!paused)
         return "already";
-    due = found->woken ? oracle->now : due_of(found);
-    due = due == ORACLE_NONE || due < oracle->now ? oracle->now : due;
-    found->paused = false;
-    if (found->place == ORACLE_HELD) {
-        found->reason = NULL;
-    } else {
-        found->woken = false;
-        found->place = due > oracle->now ? ORACLE_WAITING : oracle_ready_place(found->crashes);
-        found->reason = due <= oracle->now ? NULL
-            : found->paused_reason == NULL ? "sleep"
-                                           : found->paused_reason;
-        found->due_at = due;
-    }
     oracle_audit(oracle, found, "resume", by);
     return "ok";
 }
@@ -179,7 +206,7 @@ open_round(struct oracle *o, struct oracle_run *run, const char *by, bool rollba
         key_is_taken(o, run))
         return "refused";
     run->living = true;
-    run->place = ORACLE_READY;
+    run->place = run->workflow->flow && !rollback ? ORACLE_OPEN : ORACLE_READY;
     run->round = last->round + 1;
     run->fence = last->fence + 1;
     run->crashes = 0;
@@ -194,10 +221,13 @@ open_round(struct oracle *o, struct oracle_run *run, const char *by, bool rollba
     run->due_at = o->now;
     run->claimed_at = ORACLE_NONE;
     run->parent_step = NULL;
+    run->parent_task = 0;
     run->tries_count = 0;
     if (!rollback && run->workflow->run_timeout_us != ORACLE_NONE)
         run->timeout_at = o->now + run->workflow->run_timeout_us;
     oracle_audit(o, run, rollback ? "rollback_retry" : "retry", by);
+    if (run->place == ORACLE_OPEN)
+        oracle_reopen_flow(o, run);
     return "ok";
 }
 
@@ -246,8 +276,14 @@ oracle_rollback_skip(
 
     if (found == NULL)
         return "not_found";
-    for (size_t i = 0; i < found->steps_count; i++)
-        known = known || (found->steps[i].undo != NULL && strcmp(found->steps[i].name, step) == 0);
+    for (const struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        for (size_t i = 0; i < task->steps_count; i++)
+            known = known ||
+                (task->steps[i].undo != NULL &&
+                    strcmp(task->steps[i].full_name != NULL ? task->steps[i].full_name
+                                                            : task->steps[i].name,
+                        step) == 0);
     if (!known || !is_stuck(found))
         return "refused";
     answer = open_round(oracle, found, by, true);
@@ -307,19 +343,83 @@ copy_steps(struct oracle *o, const struct oracle_run *from, struct oracle_run *t
     return copied;
 }
 
+/* Whether a step of a flow is this one or comes after it. */
+static bool
+is_downstream(const struct oracle_workflow *flow, int step, int from)
+{
+    if (step == from)
+        return true;
+    for (int i = 0; i < flow->steps[step - 1].deps_count; i++)
+        if (is_downstream(flow, flow->steps[step - 1].deps[i], from))
+            return true;
+    return false;
+}
+
+/* The number of a step of a flow, or 0. */
+static int
+number_of(const struct oracle_workflow *flow, const char *name)
+{
+    for (int i = 0; i < flow->steps_count; i++)
+        if (strcmp(flow->steps[i].name, name) == 0)
+            return i + 1;
+    return 0;
+}
+
+/* What tasks came to that are not downstream of a step, without their undos: the fork did none of it. 0: from the beginning. */
+static int
+copy_tasks(const struct oracle_run *from, struct oracle_run *to, int step)
+{
+    int copied = 0;
+
+    for (const struct oracle_run *task = from->tasks; step > 0 && task != NULL; task = task->next)
+        for (size_t i = 0; i < task->steps_count; i++) {
+            const struct oracle_step *record = &task->steps[i];
+            struct oracle_run *holder;
+            struct oracle_step *copy;
+
+            if (record->full_name == NULL ||
+                (record->state != ORACLE_SUCCESS && record->state != ORACLE_SKIPPED) ||
+                is_downstream(from->workflow, task->task / ORACLE_STEP_SPAN, step))
+                continue;
+            holder = oracle_task(to, task->task);
+            copy = oracle_push(&holder->steps, &holder->steps_count, sizeof(*copy));
+            *copy = *record;
+            copy->round = 1;
+            copy->fence = 0;
+            copy->undo = NULL;
+            copy->source = from->id;
+            copied++;
+        }
+    return copied;
+}
+
+static bool
+moves(const struct oracle *o, const struct oracle_run *run)
+{
+    if (run->place != ORACLE_OPEN)
+        return run->place != ORACLE_WAITING || run->due_at <= o->now;
+    for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+        if (task->living && task->place != ORACLE_WAITING)
+            return true;
+    return false;
+}
+
 const char *
 oracle_fork(struct oracle *oracle, const char *run, const char *from_step, const char *made,
     struct pw_buf *reply)
 {
     struct oracle_run *found = oracle_find_run(oracle, run), *fork;
     struct pw_uuid source, id;
-    int below = 0;
+    int below = 0, copied;
 
     if (found == NULL)
         return "not_found";
-    if (found->living && (found->place != ORACLE_WAITING || found->due_at <= oracle->now))
+    if (found->living && moves(oracle, found))
         return "refused";
-    if (from_step != NULL && (below = seq_of(found, from_step)) == 0)
+    if (from_step != NULL)
+        below = found->workflow->flow ? number_of(found->workflow, from_step)
+                                      : seq_of(found, from_step);
+    if (from_step != NULL && below == 0)
         return "no_such_step";
     if (made == NULL || !pw_uuid_parse(made, &id) || !pw_uuid_parse(run, &source) ||
         pw_uuid_slot(&id) != pw_uuid_slot(&source) || oracle_find_run(oracle, made) != NULL)
@@ -334,7 +434,13 @@ oracle_fork(struct oracle *oracle, const char *run, const char *from_step, const
             .metadata = found->metadata,
             .delay_us = ORACLE_NONE,
         });
-    pw_buf_addf(reply, "%s %d", made, copy_steps(oracle, found, fork, below));
+    if (fork->workflow->flow) {
+        copied = copy_tasks(found, fork, below);
+        oracle_reopen_flow(oracle, fork);
+    } else {
+        copied = copy_steps(oracle, found, fork, below);
+    }
+    pw_buf_addf(reply, "%s %d", made, copied);
     oracle_audit(oracle, fork, "forked_from", "op");
     oracle_audit(oracle, found, "forked_to", "op");
     return "ok";

@@ -6,8 +6,8 @@
  * the answer "not allowed: ...".
  *
  * Times are microseconds since 1970, durations microseconds. Ids are UUIDs as text. JSON is text in the form that jsonb
- * prints. Texts that are handed in are copied; what is handed out lives as long as the oracle. Flows and tenants' rights
- * are not part of it. Memory that runs out ends the process: this is for tests.
+ * prints. Texts that are handed in are copied; what is handed out lives as long as the oracle. Tenants' rights are not
+ * part of it. Memory that runs out ends the process: this is for tests.
  */
 #ifndef PAWL_ORACLE_H
 #define PAWL_ORACLE_H
@@ -37,6 +37,21 @@ const char *oracle_retain(struct oracle *oracle, int64_t by_us, struct pw_buf *r
 /* Another transaction holds this run from now on; NULL: none does. */
 void oracle_hold_lock(struct oracle *oracle, const char *run);
 
+/* Who is asked what the engine chose where no answer tells: NULL and false if it is not known. */
+struct oracle_chooser {
+    void *userdata;
+    /* The id of a child run that a step of a flow, or a step of a run or task, has started just now. */
+    const char *(*child)(void *userdata, const char *parent, int task, const char *step);
+    /* Of two waits that are equal, whether this one is still open. */
+    bool (*waits)(void *userdata, const char *run, int task, const char *name);
+    /* Whether there is a record of this step of a flow in this round. */
+    bool (*records)(void *userdata, const char *run, int task, const char *name, int round);
+    /* The number of the n-th session that housekeeping has ended in this call, from 0; 0: there is none. */
+    int64_t (*swept)(void *userdata, int n);
+};
+
+void oracle_set_chooser(struct oracle *oracle, const struct oracle_chooser *chooser);
+
 /* --- definitions --- */
 
 struct oracle_policy {
@@ -59,6 +74,33 @@ struct oracle_workflow_spec {
 
 /* Every verb answers with a word: that of the engine, or the SQLSTATE it raises. */
 const char *oracle_create_workflow(struct oracle *oracle, const struct oracle_workflow_spec *spec);
+
+/* The same of a flow: a workflow whose steps are declared. */
+const char *oracle_create_flow(struct oracle *oracle, const struct oracle_workflow_spec *spec);
+
+enum {
+    ORACLE_DEPS_MAX = 4,
+};
+
+/* A step of a flow with its options; NULL, -1 and ORACLE_NONE: not given. Texts must live as long as the oracle. */
+struct oracle_step_spec {
+    const char *flow;
+    const char *step;
+    const char *deps[ORACLE_DEPS_MAX]; /* NULL behind the last */
+    const char *map;
+    const char *condition;
+    const char *unmet;
+    const char *workflow;
+    const char *undo;
+    int64_t delay_us;
+    int64_t timeout_us;
+    int priority;
+    int max_attempts;
+    int64_t base_us;
+    bool unknown_option;
+};
+
+const char *oracle_add_step(struct oracle *oracle, const struct oracle_step_spec *spec);
 
 /* Changes all options but the name; unknown_option stands for one that there is not. */
 const char *oracle_alter_workflow(
@@ -109,6 +151,7 @@ const char *oracle_register(struct oracle *oracle, const struct oracle_register_
 /* A step that lasts, as a heartbeat tells it; run NULL: none. */
 struct oracle_running {
     const char *run;
+    int task;
     int64_t started_ms;
     int64_t timeout_ms;
     bool malformed;
@@ -135,7 +178,8 @@ struct oracle_claim_spec {
     bool overtaken;
 };
 
-/* chosen: the ids that the engine took, NULL at the end; the reply has a line for each, in the order of the ids. */
+/* chosen: the ids that the engine took, NULL at the end, with /TASK behind them if that is not 0; the reply has a line for
+ * each, in the order of the ids and tasks. */
 const char *oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec,
     const char *const *chosen, struct pw_buf *reply);
 
@@ -166,6 +210,7 @@ struct oracle_option {
 
 struct oracle_item {
     const char *run;
+    int task;
     int fence;
     const char *kind;
     const char *name;
@@ -270,9 +315,28 @@ struct oracle_view {
     bool has_timeout;
     bool started;
     bool stuck; /* an undo failed in the last round that ended */
+    bool flow;
+    int tasks; /* of a run of a flow: how many there have been */
 };
 
 void oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view);
+
+/* The same of a task of a flow; 0: of the run itself. */
+void oracle_look_task(struct oracle *oracle, const char *run, int task, struct oracle_view *view);
+
+/* The number of the n-th task, from 0, that a run of a flow has had; 0: there is none. */
+int oracle_nth_task(struct oracle *oracle, const char *run, int n);
+
+/* How many sessions live although their leases are over. */
+int oracle_count_over(struct oracle *oracle);
+int oracle_count_steps(struct oracle *oracle, const char *flow);
+
+/* Calls back for each record of a flow's task, and each round that a run of a flow has ended, with the kind of it in a word. */
+void oracle_each_outcome(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
+
+/* Two runs that descend from the same one, with a flow among them or above: what one comes to may matter to the other. */
+bool oracle_are_related(struct oracle *oracle, const char *a, const char *b);
 bool oracle_session_lives(struct oracle *oracle, int64_t session);
 size_t oracle_count_living(const struct oracle *oracle);
 

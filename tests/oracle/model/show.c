@@ -52,19 +52,39 @@ oracle_sort_lists(struct oracle_run *run)
         qsort(run->waits, run->waits_count, sizeof(*run->waits), compare_names);
 }
 
+/* What is a task's has its number behind the word. */
 static void
-show_living(const struct oracle_run *run, struct pw_buf *out)
+add_word(struct pw_buf *out, const char *word, const struct oracle_run *task)
 {
-    pw_buf_addf(out, "task %d %d %d %d %d %d %s %s %s %" PRId64 " %d", run->place, run->priority,
+    pw_buf_adds(out, word);
+    if (task->task > 0)
+        pw_buf_addf(out, "/%d", task->task);
+}
+
+static void
+add_parent(struct pw_buf *out, const char *parent, const char *step, int task)
+{
+    pw_buf_addf(out, " %s %s", or_dash(parent), or_dash(step));
+    if (task > 0)
+        pw_buf_addf(out, "@%d", task);
+}
+
+static void
+show_living(const struct oracle_run *run, const char *queue, struct pw_buf *out)
+{
+    add_word(out, "task", run);
+    pw_buf_addf(out, " %d %d %d %d %d %d %s %s %s %" PRId64 " %d", run->place, run->priority,
         run->round, run->crashes, run->fence, run->attempt, run->started ? "t" : "f",
         run->rolling_back ? "t" : "f", or_dash(run->reason), run->session, run->request);
-    add_time(out, run->due_at);
+    /* An open run is not due: its tasks are. */
+    add_time(out, run->place == ORACLE_OPEN ? ORACLE_NONE : run->due_at);
     add_time(out, run->triggered_at);
     add_time(out, run->started_at);
     add_time(out, run->claimed_at);
-    pw_buf_addf(out, " %s '%s' %s %s %s %s %s%s\n", run->workflow->name, run->tenant,
-        or_dash(run->key), or_dash(run->parent), or_dash(run->parent_step), run->input,
-        or_dash(run->metadata), run->kept ? " kept" : "");
+    pw_buf_addf(out, " %s '%s' %s", queue, run->tenant, or_dash(run->key));
+    add_parent(out, run->parent, run->parent_step, run->parent_task);
+    pw_buf_addf(out, " %s %s%s\n", or_dash(run->input), or_dash(run->metadata),
+        run->whole->kept ? " kept" : "");
     if (run->ending)
         pw_buf_addf(out, "ending %d %s %s %s %s\n", run->ending_status, or_dash(run->ending_by),
             or_dash(run->ending_why), run->ending_rollback ? "t" : "f", or_dash(run->ending_error));
@@ -73,12 +93,6 @@ show_living(const struct oracle_run *run, struct pw_buf *out)
         add_time(out, run->paused_due);
         pw_buf_addc(out, '\n');
     }
-}
-
-static void
-show_lists(struct oracle_run *run, struct pw_buf *out)
-{
-    oracle_sort_lists(run);
     for (size_t i = 0; i < run->tries_count; i++) {
         const struct oracle_try *t = &run->tries[i];
 
@@ -86,16 +100,36 @@ show_lists(struct oracle_run *run, struct pw_buf *out)
         add_time(out, t->due_at);
         pw_buf_addf(out, " %s\n", t->error);
     }
+}
+
+static void
+show_waits(const struct oracle_run *run, struct pw_buf *out)
+{
     for (size_t i = 0; i < run->waits_count; i++) {
         const struct oracle_wait *w = &run->waits[i];
 
-        pw_buf_addf(out, "wait %s %d %d %s %s %s %s %s", w->name, w->kind, w->seq,
-            or_dash(w->topic), w->key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form),
-            or_dash(w->child));
+        add_word(out, "wait", run);
+        pw_buf_addf(out, " %s %d %d %s %s %s %s %s", w->name, w->kind, w->seq, or_dash(w->topic),
+            w->key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form), or_dash(w->child));
         add_time(out, w->created_at);
         add_time(out, w->due_at);
         pw_buf_addc(out, '\n');
     }
+}
+
+/* How many more are waited for; not counted on when the run is to end. */
+static void
+show_gates(const struct oracle_run *run, struct pw_buf *out)
+{
+    for (int i = 0; run->place == ORACLE_OPEN && !run->ending && i <= run->workflow->steps_count;
+         i++)
+        if (run->missing[i] > 0)
+            pw_buf_addf(out, "gate %d %d\n", i, run->missing[i]);
+}
+
+static void
+show_lists(const struct oracle_run *run, struct pw_buf *out)
+{
     for (size_t i = 0; i < run->signals_count; i++)
         pw_buf_addf(out, "signal %s %s\n", run->signals[i].name, run->signals[i].payload);
     pw_buf_adds(out, "limits");
@@ -103,6 +137,7 @@ show_lists(struct oracle_run *run, struct pw_buf *out)
     add_time(out, run->grace_at);
     add_time(out, run->timeout_at);
     pw_buf_addc(out, '\n');
+    show_gates(run, out);
 }
 
 static void
@@ -114,7 +149,8 @@ show_steps(struct oracle_run *run, struct pw_buf *out)
         const struct oracle_step *s = &run->steps[i];
 
         /* Which of a parent and its child is swept first is free, and so is the fence that the child's end finds. */
-        pw_buf_addf(out, "step %s %d %d %d %d %d %d", s->name, s->round, s->state, s->kind, s->seq,
+        add_word(out, "step", run);
+        pw_buf_addf(out, " %s %d %d %d %d %d %d", s->name, s->round, s->state, s->kind, s->seq,
             s->attempt, s->kind == ORACLE_CHILD ? 0 : s->fence);
         add_time(out, s->started_at);
         add_time(out, s->ended_at);
@@ -134,14 +170,17 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
         add_time(out, run->triggered_at);
         add_time(out, r->started_at);
         add_time(out, r->ended_at);
-        pw_buf_addf(out, " %s %s '%s' %s %s %s %s %s %s %s\n", r->rolled_back ? "t" : "f",
-            run->workflow->name, run->tenant, or_dash(run->key), or_dash(run->parent),
-            or_dash(r->parent_step), r->round == 1 ? run->input : "-", or_dash(run->metadata),
+        pw_buf_addf(out, " %s %s '%s' %s", r->rolled_back ? "t" : "f", run->workflow->name,
+            run->tenant, or_dash(run->key));
+        add_parent(out, run->parent, r->parent_step, r->parent_task);
+        pw_buf_addf(out, " %s %s %s %s\n", r->round == 1 ? run->input : "-", or_dash(run->metadata),
             or_dash(r->output), or_dash(r->error));
     }
-    for (size_t i = 0; i < run->audits_count; i++)
-        pw_buf_addf(out, "audit %s %" PRId64 " %s\n", run->audits[i].what, run->audits[i].at,
+    for (size_t i = 0; i < run->audits_count; i++) {
+        pw_buf_addf(out, "audit %s %" PRId64 " %s", run->audits[i].what, run->audits[i].at,
             or_dash(run->audits[i].who));
+        pw_buf_addf(out, run->audits[i].task > 0 ? " %d\n" : "\n", run->audits[i].task);
+    }
     pw_buf_addf(out, "notes %d%s\n", run->notes, run->kept ? " kept" : "");
 }
 
@@ -150,10 +189,18 @@ oracle_show_task(struct oracle *oracle, const char *run, struct pw_buf *out)
 {
     struct oracle_run *found = oracle_find_run(oracle, run);
 
-    if (found != NULL && found->living) {
-        show_living(found, out);
-        show_lists(found, out);
+    if (found == NULL || !found->living)
+        return;
+    for (struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next) {
+        oracle_sort_lists(task);
+        if (task->living)
+            show_living(task, oracle->queues[task->queue].name, out);
     }
+    for (const struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        show_waits(task, out);
+    show_lists(found, out);
 }
 
 void
@@ -167,7 +214,9 @@ oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out)
         return;
     }
     oracle_show_task(oracle, run, out);
-    show_steps(found, out);
+    for (struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        show_steps(task, out);
     show_past(found, out);
 }
 
@@ -182,8 +231,16 @@ oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
             w->priority, w->policy.max_attempts, w->policy.base_us, w->policy.cap_us);
         add_time(out, w->run_timeout_us);
         add_time(out, w->step_timeout_us);
-        pw_buf_addf(out, " %s %s %s\n", w->strict_order ? "t" : "f", w->workflow_paused ? "t" : "f",
-            w->queue_paused ? "t" : "f");
+        pw_buf_addf(out, " %s %s %s%s\n", w->strict_order ? "t" : "f",
+            w->workflow_paused ? "t" : "f", oracle->queues[w->queue].paused ? "t" : "f",
+            w->flow ? w->frozen ? " frozen" : " flow" : "");
+    }
+    for (int i = 0; i < oracle->queues_count; i++) {
+        const struct oracle_queue *q = &oracle->queues[i];
+
+        pw_buf_addf(out, "queue %s", q->name);
+        add_time(out, q->step_timeout_us);
+        pw_buf_adds(out, q->paused ? " t\n" : " f\n");
     }
     for (size_t i = 0; i < oracle->sessions_count; i++) {
         const struct oracle_session *s = &oracle->sessions[i];
@@ -211,34 +268,78 @@ oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
     }
 }
 
+static void
+look_past(const struct oracle_run *run, struct oracle_view *view)
+{
+    const struct oracle_round *last = oracle_last_round(run);
+
+    view->found = true;
+    view->flow = run->workflow->flow;
+    view->status = last == NULL ? 0 : last->status;
+    view->undone = oracle_first_undone(run);
+    view->stuck = last != NULL && oracle_rollback_is_stuck(last);
+    view->has_timeout = run->workflow->run_timeout_us != ORACLE_NONE;
+    for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+        view->tasks += task->was_task;
+}
+
+static void
+look_living(const struct oracle_run *task, struct oracle_view *view)
+{
+    const struct oracle_round *last = oracle_last_round(task);
+
+    view->living = task->living;
+    view->place = (int)task->place;
+    /* The last fence of a task stays with it. */
+    view->fence = task->living || last == NULL ? task->fence : last->fence;
+    view->session = task->living || last == NULL ? task->session : last->session;
+    view->rolling_back = task->living && task->rolling_back;
+    view->ending = task->living && task->ending;
+    view->paused = task->living && task->paused;
+    view->started = task->living && task->started;
+    view->next_seq = oracle_next_seq(task);
+    for (size_t i = 0; task->living && i < task->waits_count; i++)
+        if (task->waits[i].topic != NULL) {
+            view->waits_for = task->waits[i].topic;
+            view->waits_kind = (int)task->waits[i].kind;
+        }
+}
+
+void
+oracle_look_task(struct oracle *oracle, const char *run, int task, struct oracle_view *view)
+{
+    struct oracle_run *found = oracle_find_run(oracle, run), *part;
+
+    *view = (struct oracle_view){0};
+    part = found == NULL ? NULL : oracle_find_task(found, task);
+    if (part == NULL)
+        return;
+    look_past(found, view);
+    look_living(part, view);
+}
+
 void
 oracle_look(struct oracle *oracle, const char *run, struct oracle_view *view)
 {
-    const struct oracle_run *found = oracle_find_run(oracle, run);
-    const struct oracle_round *last = found == NULL ? NULL : oracle_last_round(found);
+    oracle_look_task(oracle, run, 0, view);
+}
 
-    *view = (struct oracle_view){0};
-    if (found == NULL)
-        return;
-    view->found = true;
-    view->living = found->living;
-    view->place = (int)found->place;
-    view->fence = found->living ? found->fence : last->fence;
-    view->session = found->living ? found->session : last->session;
-    view->rolling_back = found->living && found->rolling_back;
-    view->ending = found->living && found->ending;
-    view->paused = found->living && found->paused;
-    view->status = last == NULL ? 0 : last->status;
-    view->undone = oracle_first_undone(found);
-    view->started = found->living && found->started;
-    view->stuck = last != NULL && oracle_rollback_is_stuck(last);
-    view->has_timeout = found->workflow->run_timeout_us != ORACLE_NONE;
-    view->next_seq = oracle_next_seq(found);
-    for (size_t i = 0; found->living && i < found->waits_count; i++)
-        if (found->waits[i].topic != NULL) {
-            view->waits_for = found->waits[i].topic;
-            view->waits_kind = (int)found->waits[i].kind;
+bool
+oracle_are_related(struct oracle *oracle, const char *a, const char *b)
+{
+    const char *roots[] = {a, b};
+    bool flows = false;
+
+    for (int i = 0; i < 2; i++) {
+        const struct oracle_run *run = oracle_find_run(oracle, roots[i]);
+
+        while (run != NULL) {
+            flows = flows || run->workflow->flow;
+            roots[i] = run->id;
+            run = run->parent == NULL ? NULL : oracle_find_run(oracle, run->parent);
         }
+    }
+    return flows && strcmp(a, b) != 0 && strcmp(roots[0], roots[1]) == 0;
 }
 
 size_t
@@ -255,12 +356,17 @@ void
 oracle_each_touched(
     struct oracle *oracle, void (*tell)(const char *run, void *userdata), void *userdata)
 {
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
-        if (run->touched) {
-            run->touched = false;
-            if (!run->gone)
-                tell(run->id, userdata);
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
+        bool touched = run->touched;
+
+        for (struct oracle_run *task = run->tasks; task != NULL; task = task->next) {
+            touched = touched || task->touched;
+            task->touched = false;
         }
+        run->touched = false;
+        if (touched && !run->gone)
+            tell(run->id, userdata);
+    }
 }
 
 void

@@ -26,16 +26,22 @@ oracle_keep(struct oracle *o, const char *text)
 const char *
 oracle_keepf(struct oracle *o, const char *format, ...)
 {
-    char text[8192];
+    char text[512], *large;
     va_list arguments;
     int length;
 
     va_start(arguments, format);
     length = vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (length < 0 || (size_t)length >= sizeof(text))
+    if (length < 0)
         abort();
-    return oracle_keep(o, text);
+    if ((size_t)length < sizeof(text))
+        return oracle_keep(o, text);
+    large = need(pw_arena_alloc(&o->texts, (size_t)length + 1));
+    va_start(arguments, format);
+    (void)vsnprintf(large, (size_t)length + 1, format, arguments); /* as long as before */
+    va_end(arguments);
+    return large;
 }
 
 void *
@@ -82,6 +88,7 @@ oracle_new(int64_t now_us)
 static void
 free_run(struct oracle_run *run)
 {
+    oracle_free_tasks(run);
     free(run->steps);
     free(run->waits);
     free(run->tries);
@@ -133,6 +140,12 @@ oracle_locked(const struct oracle *o, const struct oracle_run *run)
 {
     return run->living &&
         ((o->locked != NULL && strcmp(o->locked, run->id) == 0) || oracle_is_held(o, run->id));
+}
+
+void
+oracle_set_chooser(struct oracle *oracle, const struct oracle_chooser *chooser)
+{
+    oracle->chooser = chooser;
 }
 
 struct oracle_workflow *
@@ -220,6 +233,8 @@ oracle_add_run(struct oracle *o, const struct oracle_new_run *made)
 
     run->id = oracle_keep(o, made->id);
     run->workflow = made->workflow;
+    run->queue = made->workflow->queue;
+    run->whole = run;
     run->tenant = oracle_keep(o, made->tenant);
     run->key = oracle_keep(o, made->key);
     run->priority = made->priority;
@@ -227,6 +242,7 @@ oracle_add_run(struct oracle *o, const struct oracle_new_run *made)
     run->metadata = oracle_keep(o, made->metadata);
     run->parent = made->parent;
     run->parent_step = oracle_keep(o, made->parent_step);
+    run->parent_task = made->parent_task;
     run->triggered_at = o->now;
     run->started_at = run->claimed_at = ORACLE_NONE;
     run->timeout_at = run->grace_at = run->cancel_at = ORACLE_NONE;
@@ -235,6 +251,11 @@ oracle_add_run(struct oracle *o, const struct oracle_new_run *made)
     run->place = delayed ? ORACLE_WAITING : ORACLE_READY;
     run->reason = delayed ? "delay" : NULL;
     run->due_at = delayed ? o->now + made->delay_us : o->now;
+    if (made->workflow->flow) {
+        run->place = ORACLE_OPEN;
+        run->reason = NULL;
+        run->paused_due = ORACLE_NONE;
+    }
     if (made->workflow->run_timeout_us != ORACLE_NONE)
         run->timeout_at = run->due_at + made->workflow->run_timeout_us;
     while (*at != NULL && strcmp((*at)->id, run->id) < 0)
@@ -247,9 +268,11 @@ oracle_add_run(struct oracle *o, const struct oracle_new_run *made)
 void
 oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const char *who)
 {
-    struct oracle_audit *audit = oracle_push(&run->audits, &run->audits_count, sizeof(*audit));
+    struct oracle_run *whole = run->whole;
+    struct oracle_audit *audit = oracle_push(&whole->audits, &whole->audits_count, sizeof(*audit));
 
     audit->what = what;
+    audit->task = run->task;
     audit->at = o->now;
     audit->who = oracle_keep(o, who);
     run->touched = true;
@@ -258,13 +281,14 @@ oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const c
 void
 oracle_audit_once(struct oracle *o, struct oracle_run *run, const char *what, const char *detail)
 {
-    bool unseen = o->meanwhile != NULL && o->meanwhile->other_late;
+    struct oracle_run *whole = run->whole;
 
-    for (size_t i = 0; i < run->audits_count && !unseen; i++)
-        if (strcmp(run->audits[i].what, what) == 0 && oracle_same(run->audits[i].detail, detail))
+    for (size_t i = 0; i < whole->audits_count; i++)
+        if (strcmp(whole->audits[i].what, what) == 0 && whole->audits[i].task == run->task &&
+            oracle_same(whole->audits[i].detail, detail))
             return;
     oracle_audit(o, run, what, NULL);
-    run->audits[run->audits_count - 1].detail = oracle_keep(o, detail);
+    whole->audits[whole->audits_count - 1].detail = oracle_keep(o, detail);
 }
 
 int

@@ -13,6 +13,9 @@ struct pw_uuid;
 
 enum {
     ORACLE_WORKFLOWS_MAX = 32,
+    ORACLE_QUEUES_MAX = 64,
+    ORACLE_STEPS_MAX = 10,      /* of one flow */
+    ORACLE_STEP_SPAN = 1000000, /* numbers of tasks between one step of a flow and the next */
     ORACLE_CRASH_MAX = 5,
     ORACLE_SUSPECT_AT = 2,
     ORACLE_PAYLOAD_MAX = 4000, /* the comparison sets the engine's limit to this */
@@ -28,6 +31,7 @@ enum oracle_place {
     ORACLE_WAITING = 1,
     ORACLE_HELD = 2,
     ORACLE_SUSPECT = 3,
+    ORACLE_OPEN = 4, /* the run of a flow, which its tasks carry out */
 };
 
 enum oracle_state {
@@ -46,6 +50,28 @@ enum oracle_kind {
     ORACLE_APPROVAL = 6,
 };
 
+/* Where tasks wait: one of each workflow, and one of each step of a flow that is no child run. */
+struct oracle_queue {
+    const char *name;
+    int workflow;
+    int64_t step_timeout_us;
+    bool own_timeout;
+    bool paused;
+};
+
+/* A step of a flow; number n stands at n - 1. */
+struct oracle_flow_step {
+    const char *name;
+    int no;
+    int deps[ORACLE_DEPS_MAX];
+    int deps_count;
+    int queue;    /* -1: it is a child run */
+    int child;    /* the workflow of that, or -1 */
+    int map_from; /* 0: the run's input; -1: it is no map */
+    bool spreads; /* its skip, or that of one before it, skips what depends on it */
+    struct oracle_step_spec spec;
+};
+
 struct oracle_workflow {
     const char *name;
     const char *runtime;
@@ -55,7 +81,11 @@ struct oracle_workflow {
     int64_t step_timeout_us;
     bool strict_order;
     bool workflow_paused;
-    bool queue_paused;
+    int queue;
+    bool flow;
+    bool frozen; /* it was triggered: its steps do not change any more */
+    struct oracle_flow_step steps[ORACLE_STEPS_MAX];
+    int steps_count;
 };
 
 struct oracle_session {
@@ -67,7 +97,7 @@ struct oracle_session {
     int64_t lease_until;
     int64_t told_at;
     struct oracle_running running;
-    uint32_t queues; /* one bit for each workflow, as of the last look */
+    uint64_t queues; /* one bit for each queue, as of the last look */
     int queues_seen;
     bool idle;
     bool draining;
@@ -76,6 +106,7 @@ struct oracle_session {
 
 struct oracle_step {
     const char *name;
+    const char *full_name; /* NAME#n of what a task of a flow came to; else NULL */
     int round;
     enum oracle_state state;
     enum oracle_kind kind;
@@ -121,6 +152,7 @@ struct oracle_audit {
     int64_t at;
     const char *who;
     const char *detail; /* of what is said once only */
+    int task;
 };
 
 struct oracle_round {
@@ -133,13 +165,24 @@ struct oracle_round {
     int64_t ended_at;
     bool rolled_back;
     const char *parent_step;
+    int parent_task;
     const char *output;
     const char *error;
 };
 
+/*
+ * A run, or a task of a flow's run: both are claimed, wait and are committed alike. Of a task the run it is of has what
+ * concerns all: audit, signals, notes, rounds, limits. What a task recorded stays with it when it does not live, for the
+ * next round; a step of a flow that never was a task (skipped, a child run, a map as a whole) has one, too, for its record.
+ */
 struct oracle_run {
     const char *id;
     struct oracle_workflow *workflow;
+    int queue;
+    struct oracle_run *whole; /* of a task its run, of a run itself */
+    int task;                 /* 0: the run */
+    bool was_task;            /* it has been one that could be claimed */
+    struct oracle_run *tasks; /* by their numbers */
     const char *tenant;
     const char *key;
     int priority;
@@ -148,6 +191,7 @@ struct oracle_run {
     int64_t triggered_at;
     const char *parent;
     const char *parent_step;
+    int parent_task; /* 0: the run itself */
 
     /* Of the round in force; nothing of it counts when the run does not live. */
     bool living;
@@ -186,6 +230,10 @@ struct oracle_run {
     int64_t grace_at;
     int64_t cancel_at;
 
+    /* Of a flow: how many more must come before a step can start, or a map that has started is done; 0: none has come yet,
+     * or it has begun. Step 0 is the end. */
+    int missing[ORACLE_STEPS_MAX + 1];
+
     struct oracle_step *steps;
     size_t steps_count;
     struct oracle_wait *waits;
@@ -203,7 +251,7 @@ struct oracle_run {
     bool kept; /* it outlived the day of its trigger */
     bool touched;
     bool gone;               /* purged; only children still name it */
-    struct oracle_run *next; /* in the order of the ids */
+    struct oracle_run *next; /* in the order of the ids, or of the tasks */
 };
 
 struct oracle_key {
@@ -234,10 +282,13 @@ struct oracle {
     const struct oracle_meanwhile *meanwhile; /* NULL: nobody else does anything */
     enum oracle_moment moment;                /* of the call that is being made */
     bool observing;
+    const struct oracle_chooser *chooser; /* NULL: nobody is asked */
     int crash_max;
     int64_t grace_us;
     struct oracle_workflow workflows[ORACLE_WORKFLOWS_MAX];
     size_t workflows_count;
+    struct oracle_queue queues[ORACLE_QUEUES_MAX];
+    int queues_count;
     struct oracle_session *sessions;
     size_t sessions_count;
     struct oracle_run *runs;
@@ -273,8 +324,18 @@ bool oracle_session_locked(const struct oracle *o, const struct oracle_session *
 
 /* NULL if the session may act, else the SQLSTATE. */
 const char *oracle_session_problem(struct oracle *o, int64_t id);
-uint32_t oracle_queues_of(struct oracle *o, const struct oracle_session *session);
+uint64_t oracle_queues_of(struct oracle *o, const struct oracle_session *session);
 bool oracle_handled(struct oracle *o, const struct oracle_workflow *workflow);
+int oracle_add_queue(struct oracle *o, const char *name, const struct oracle_workflow *workflow,
+    int64_t step_timeout_us, bool own_timeout);
+
+/* The run itself or a task of it, NULL if there is none; and the same, made if there is none, which then does not live. */
+struct oracle_run *oracle_find_task(struct oracle_run *run, int task);
+struct oracle_run *oracle_task(struct oracle_run *run, int task);
+
+/* Runs and their tasks, one after another; NULL at the end. */
+struct oracle_run *oracle_next_task(struct oracle_run *task);
+void oracle_free_tasks(struct oracle_run *run);
 
 /* The record of a step that counts in the round in force, or NULL. */
 struct oracle_step *oracle_find_step(struct oracle_run *run, const char *name);
@@ -304,8 +365,10 @@ struct oracle_new_run {
     int64_t delay_us;
     const char *parent;
     const char *parent_step;
+    int parent_task;
 };
 
+/* Of a flow the caller opens it then. */
 struct oracle_run *oracle_add_run(struct oracle *o, const struct oracle_new_run *made);
 
 void oracle_audit(struct oracle *o, struct oracle_run *run, const char *what, const char *who);
@@ -362,10 +425,16 @@ const char *oracle_cancel_run(
 /* {"code": CODE, "message": MESSAGE} */
 const char *oracle_error(struct oracle *o, const char *code, const char *message);
 
+/* A run, or a task of it, has taken this event. */
+bool oracle_has_taken(const struct oracle_run *run, const char *event);
+
 /* Whether an event matches; match NULL does not ask. */
 bool oracle_matches(const char *match, const char *payload);
 
 /* What an item that waits comes to; see item.c. */
+/* What one name came to, as a commit answers with it. */
+const char *oracle_value_of(struct oracle *o, const struct oracle_step *step);
+const char *oracle_recorded(struct oracle *o, struct oracle_run *task, const char *name);
 void oracle_item_wait(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,
     enum oracle_kind kind, const char **answer, const char **value);
 void oracle_item_close(struct oracle *o, struct oracle_run *run, const struct oracle_item *item,

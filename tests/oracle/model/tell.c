@@ -6,15 +6,6 @@
 
 #include <string.h>
 
-static bool
-has_taken(const struct oracle_run *run, const char *event)
-{
-    for (size_t i = 0; i < run->steps_count; i++)
-        if (run->steps[i].kind == ORACLE_EVENT && oracle_same(run->steps[i].source, event))
-            return true;
-    return false;
-}
-
 /* The first wait of a run, in the order of its steps, that the event matches. */
 static const struct oracle_wait *
 find_match(const struct oracle_run *run, const struct oracle_event *event)
@@ -61,14 +52,15 @@ oracle_emit(struct oracle *oracle, const struct oracle_event_spec *spec, const c
     event->topic = oracle_keep(oracle, spec->topic);
     event->key = oracle_keep(oracle, spec->key);
     event->payload = oracle_keep(oracle, spec->payload);
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
+    /* A run takes it once; of its tasks, the first. */
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run)) {
         const struct oracle_wait *wait;
 
         if (!run->living || strcmp(run->tenant, spec->tenant) != 0)
             continue;
         wait = find_match(run, event);
         /* A run that is to end takes nothing more. */
-        if (wait == NULL || has_taken(run, id) || (run->ending && !run->rolling_back))
+        if (wait == NULL || oracle_has_taken(run->whole, id) || (run->ending && !run->rolling_back))
             continue;
         oracle_settle(oracle, run, wait->name, ORACLE_SUCCESS, spec->payload, NULL, id);
         woken++;
@@ -77,11 +69,20 @@ oracle_emit(struct oracle *oracle, const struct oracle_event_spec *spec, const c
     return woken > 0 ? "woke" : "ok";
 }
 
+/* Of two waits with the same place among the steps of their tasks, the engine chooses. */
+static bool
+is_open(struct oracle *o, const struct oracle_run *task, const struct oracle_wait *wait)
+{
+    return o->chooser == NULL ||
+        o->chooser->waits(o->chooser->userdata, task->id, task->task, wait->name);
+}
+
 static const char *
 send(struct oracle *o, const char *id, const char *name, const char *payload, enum oracle_kind kind)
 {
     struct oracle_run *run = oracle_find_run(o, id);
     const struct oracle_wait *found = NULL;
+    struct oracle_run *waiter = NULL;
     struct oracle_sent *sent;
 
     if (name[0] == '\0' || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") != strlen(name))
@@ -94,12 +95,19 @@ send(struct oracle *o, const char *id, const char *name, const char *payload, en
         return "PW007";
     if (run->ending && !run->rolling_back)
         return "PW006";
-    for (size_t i = 0; i < run->waits_count; i++)
-        if (run->waits[i].kind == kind && strcmp(run->waits[i].topic, name) == 0 &&
-            (found == NULL || run->waits[i].seq < found->seq))
-            found = &run->waits[i];
+    for (struct oracle_run *task = run; task != NULL; task = task == run ? run->tasks : task->next)
+        for (size_t i = 0; i < task->waits_count; i++) {
+            const struct oracle_wait *wait = &task->waits[i];
+
+            if (wait->kind == kind && strcmp(wait->topic, name) == 0 &&
+                (found == NULL || wait->seq < found->seq ||
+                    (wait->seq == found->seq && !is_open(o, task, wait)))) {
+                found = wait;
+                waiter = task;
+            }
+        }
     if (found != NULL) {
-        oracle_settle(o, run, found->name, ORACLE_SUCCESS, payload, NULL, NULL);
+        oracle_settle(o, waiter, found->name, ORACLE_SUCCESS, payload, NULL, NULL);
         return "taken";
     }
     if (run->signals_count >= 1000)

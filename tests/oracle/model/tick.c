@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Housekeeping: timers that are due, sessions whose lease is over, time limits. It has no bounds here. */
-#include "state.h"
+#include "flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ oracle_make_due(struct oracle *o, struct oracle_run *run)
 static void
 promote(struct oracle *o)
 {
-    for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
+    for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_WAITING && run->due_at <= o->now &&
             !oracle_locked(o, run))
             oracle_make_due(o, run);
@@ -70,6 +70,11 @@ oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool st
 {
     int crashes = run->crashes + (crashed && started ? 1 : 0);
 
+    if (run->task > 0) {
+        if (!oracle_end_lost_task(o, run, crashed, started))
+            make_free(o, run, crashed, crashes);
+        return;
+    }
     if (run->ending && !run->rolling_back) {
         if (strcmp(oracle_end_or_roll_back(
                        o, run, 3, cancelled_error(o, run), run->ending_rollback, false),
@@ -96,10 +101,14 @@ oracle_release_held(struct oracle *o, struct oracle_session *session, bool crash
 {
     int count = 0;
 
-    for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
+    for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_HELD && run->session == session->id &&
             !oracle_locked(o, run)) {
             count++;
+            /* The whole run is needed then; it is left to the next sweep, and its holder may go on. */
+            if (oracle_ends_lost(o, run, crashed, run->started) &&
+                oracle_flow_is_locked(o, run->whole))
+                continue;
             if (crashed && run->started)
                 oracle_audit(o, run, "lease_lost", NULL);
             oracle_free_held(o, run, crashed, run->started);
@@ -108,39 +117,70 @@ oracle_release_held(struct oracle *o, struct oracle_session *session, bool crash
 }
 
 static void
+sweep_session(struct oracle *o, struct oracle_session *s)
+{
+    bool old = s->id >> 32 != o->epoch;
+
+    if (s->ended != NULL || (!old && s->lease_until >= o->now) || oracle_session_locked(o, s))
+        return;
+    /* A closed epoch is not the worker's fault. */
+    (void)oracle_release_held(o, s, !old); /* whatever it was */
+    for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run))
+        if (run->living && run->place == ORACLE_HELD && run->session == s->id)
+            return;
+    s->ended = old ? "epoch" : "lost";
+    s->idle = false;
+    s->running.run = NULL;
+}
+
+int
+oracle_count_over(struct oracle *oracle)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < oracle->sessions_count; i++) {
+        const struct oracle_session *s = &oracle->sessions[i];
+
+        count += s->ended == NULL && (s->id >> 32 != oracle->epoch || s->lease_until < oracle->now);
+    }
+    return count;
+}
+
+/* In any order, and that makes a difference to a flow that several of them have tasks of: those that are told come first. */
+static void
 sweep(struct oracle *o)
 {
-    for (size_t i = 0; i < o->sessions_count; i++) {
-        struct oracle_session *s = &o->sessions[i];
-        bool old = s->id >> 32 != o->epoch;
-        bool holds = false;
+    bool asks = o->chooser != NULL && oracle_count_over(o) > 1;
+    int64_t id;
 
-        if (s->ended != NULL || (!old && s->lease_until >= o->now) || oracle_session_locked(o, s))
-            continue;
-        /* A closed epoch is not the worker's fault. */
-        (void)oracle_release_held(o, s, !old); /* whatever it was */
-        for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
-            holds = holds || (run->living && run->place == ORACLE_HELD && run->session == s->id);
-        if (!holds) {
-            s->ended = old ? "epoch" : "lost";
-            s->idle = false;
-            s->running.run = NULL;
-        }
+    for (int n = 0; asks && (id = o->chooser->swept(o->chooser->userdata, n)) != 0; n++) {
+        struct oracle_session *s = oracle_find_session(o, id);
+
+        if (s != NULL)
+            sweep_session(o, s);
     }
+    for (size_t i = 0; i < o->sessions_count; i++)
+        sweep_session(o, &o->sessions[i]);
 }
 
 static const char *
 end_by_limit(struct oracle *o, struct oracle_run *run, const int64_t *limit)
 {
+    const char *timeout = oracle_error(o, "timeout", "the run has reached its time limit");
+
     if (limit == &run->cancel_at)
         return oracle_cancel_run(o, run, "pawl", "the parent was cancelled", false);
+    if (limit == &run->grace_at && run->place == ORACLE_OPEN)
+        return oracle_force_end(
+            o, run, run->ending_status, run->ending_error, run->ending_rollback);
     if (limit == &run->grace_at)
         return oracle_end_or_roll_back(
             o, run, 3, cancelled_error(o, run), run->ending_rollback, false);
     if (run->ending)
         return "ok";
-    return oracle_end_or_roll_back(o, run, ORACLE_ERROR,
-        oracle_error(o, "timeout", "the run has reached its time limit"), true, false);
+    if (run->place == ORACLE_OPEN)
+        return oracle_force_end(o, run, ORACLE_ERROR, timeout, true);
+    return oracle_end_or_roll_back(o, run, ORACLE_ERROR, timeout, true, false);
 }
 
 const char *
@@ -162,13 +202,19 @@ struct limit {
     int64_t due_at;
 };
 
-static int
-compare_due(const void *a, const void *b)
+/*
+ * The earlier first. Of a flow that has failed and a child of it that both reach their limits at the same moment the engine
+ * chooses: the child came first if its end is recorded.
+ */
+static bool
+comes_before(struct oracle *o, const struct limit *x, const struct limit *y)
 {
-    const struct limit *x = a;
-    const struct limit *y = b;
-
-    return x->due_at < y->due_at ? -1 : x->due_at > y->due_at ? 1 : 0;
+    if (x->due_at != y->due_at)
+        return x->due_at < y->due_at;
+    return o->chooser != NULL && oracle_same(x->run->parent, y->run->id) &&
+        x->run->parent_step != NULL && y->run->place == ORACLE_OPEN &&
+        o->chooser->records(o->chooser->userdata, y->run->id, x->run->parent_task,
+            x->run->parent_step, y->run->round);
 }
 
 /* What is passed on by this round, a cancel of children, is the next one's. */
@@ -188,8 +234,13 @@ enforce_limits(struct oracle *o)
                 *place = (struct limit){run, limits[i], *limits[i]};
             }
     }
-    if (count > 1)
-        qsort(list, count, sizeof(*list), compare_due);
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && comes_before(o, &list[k], &list[k - 1]); k--) {
+            struct limit swapped = list[k];
+
+            list[k] = list[k - 1];
+            list[k - 1] = swapped;
+        }
     for (size_t i = 0; i < count; i++)
         if (*list[i].at != ORACLE_NONE)
             (void)oracle_enforce_limit(o, list[i].run, list[i].at); /* busy: the next round's */
@@ -209,8 +260,11 @@ enforce_step_limits(struct oracle *o)
             s->told_at + (r->timeout_ms - r->started_ms + 5000) * 1000 >= o->now)
             continue;
         run = oracle_find_living(o, r->run);
-        if (run == NULL || run->place != ORACLE_HELD || run->session != s->id ||
+        run = run == NULL ? NULL : oracle_find_task(run, r->task);
+        if (run == NULL || !run->living || run->place != ORACLE_HELD || run->session != s->id ||
             run->claimed_at > s->told_at)
+            continue;
+        if (oracle_ends_lost(o, run, true, true) && oracle_flow_is_locked(o, run->whole))
             continue;
         oracle_audit(o, run, "step_timeout", NULL);
         oracle_free_held(o, run, true, true);

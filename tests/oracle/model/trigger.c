@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggering a run: ids, keys, and whether anybody handles it. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/uuid.h"
 
@@ -9,10 +9,10 @@
 
 #define HOUR_MS INT64_C(3600000)
 
-bool
-oracle_handled(struct oracle *o, const struct oracle_workflow *workflow)
+static bool
+queue_is_handled(struct oracle *o, int queue)
 {
-    uint32_t bit = (uint32_t)1 << (workflow - o->workflows);
+    uint64_t bit = (uint64_t)1 << queue;
 
     for (size_t i = 0; i < o->sessions_count; i++) {
         const struct oracle_session *s = &o->sessions[i];
@@ -21,6 +21,19 @@ oracle_handled(struct oracle *o, const struct oracle_workflow *workflow)
             return true;
     }
     return false;
+}
+
+/* Of a flow: the steps that it starts with. */
+bool
+oracle_handled(struct oracle *o, const struct oracle_workflow *workflow)
+{
+    if (!workflow->flow)
+        return queue_is_handled(o, workflow->queue);
+    for (int i = 0; i < workflow->steps_count; i++)
+        if (workflow->steps[i].deps_count == 0 && workflow->steps[i].queue != -1 &&
+            !queue_is_handled(o, workflow->steps[i].queue))
+            return false;
+    return true;
 }
 
 bool
@@ -116,10 +129,12 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
     struct oracle_workflow *w = oracle_find_workflow(oracle, spec->workflow);
     const char *id = spec->id, *problem;
     struct oracle_key *key, *over = NULL;
-    struct oracle_run *old;
+    struct oracle_run *old, *run;
 
     if (w == NULL)
         return "PW002";
+    if (w->flow && w->steps_count == 0)
+        return "PW003";
     problem = argument_problem(oracle, spec);
     if (problem != NULL)
         return problem;
@@ -149,7 +164,7 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
             return problem;
         id = made;
     }
-    (void)oracle_add_run(oracle, /* found again by its id */
+    run = oracle_add_run(oracle,
         &(struct oracle_new_run){
             .workflow = w,
             .id = id,
@@ -171,6 +186,9 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
             : spec->key_ttl_us == ORACLE_NONE    ? ORACLE_NONE
                                                  : oracle->now + spec->key_ttl_us;
     }
+    /* Of a call that came to nothing no child has an id. */
+    if (!tried)
+        oracle_open_flow(oracle, run, spec->delay_us);
     return say(oracle, w, id, true, reply);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Items that wait: sleep, event, signal, approval, child. */
-#include "state.h"
+#include "flow.h"
 
 #include "base/json_read.h"
 #include "base/uuid.h"
@@ -76,12 +76,14 @@ record_at_once(struct oracle *o, struct oracle_run *run, const struct oracle_ite
     oracle_progress(run, item->name);
 }
 
-static bool
-is_taken(const struct oracle_run *run, const char *event)
+bool
+oracle_has_taken(const struct oracle_run *run, const char *event)
 {
-    for (size_t i = 0; i < run->steps_count; i++)
-        if (run->steps[i].kind == ORACLE_EVENT && oracle_same(run->steps[i].source, event))
-            return true;
+    for (const struct oracle_run *task = run; task != NULL;
+         task = task == run ? run->tasks : task->next)
+        for (size_t i = 0; i < task->steps_count; i++)
+            if (task->steps[i].kind == ORACLE_EVENT && oracle_same(task->steps[i].source, event))
+                return true;
     return false;
 }
 
@@ -98,8 +100,8 @@ find_event(struct oracle *o, const struct oracle_run *run, const struct oracle_i
         const struct oracle_event *e = &o->events[i];
 
         if (strcmp(e->tenant, run->tenant) != 0 || strcmp(e->topic, item->option.topic) != 0 ||
-            strcmp(e->key, key) != 0 || e->emitted_at < since || is_taken(run, e->id) ||
-            !oracle_matches(item->option.match, e->payload))
+            strcmp(e->key, key) != 0 || e->emitted_at < since ||
+            oracle_has_taken(run->whole, e->id) || !oracle_matches(item->option.match, e->payload))
             continue;
         if (found == NULL || e->emitted_at < found->emitted_at ||
             (e->emitted_at == found->emitted_at && oracle_same(e->id, item->chosen_event)))
@@ -158,6 +160,7 @@ wait_signal(struct oracle *o, struct oracle_run *run, const struct oracle_item *
 {
     const char *name = signal_name(o, item);
     const char *sent = kind == ORACLE_APPROVAL ? oracle_keepf(o, "approval:%s", name) : name;
+    struct oracle_run *whole = run->whole;
     struct oracle_wait *wait;
 
     if (name[0] == '\0' ||
@@ -165,11 +168,11 @@ wait_signal(struct oracle *o, struct oracle_run *run, const struct oracle_item *
         *answer = "refused";
         return;
     }
-    for (size_t i = 0; i < run->signals_count; i++)
-        if (strcmp(run->signals[i].name, sent) == 0) {
-            const char *payload = run->signals[i].payload;
+    for (size_t i = 0; i < whole->signals_count; i++)
+        if (strcmp(whole->signals[i].name, sent) == 0) {
+            const char *payload = whole->signals[i].payload;
 
-            oracle_drop(run->signals, &run->signals_count, sizeof(*run->signals), i);
+            oracle_drop(whole->signals, &whole->signals_count, sizeof(*whole->signals), i);
             record_at_once(o, run, item, kind, payload, NULL);
             *value = oracle_keepf(o, "{\"state\": \"SUCCESS\", \"output\": %s}", payload);
             return;
@@ -186,39 +189,49 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
 {
     const struct oracle_option *option = &item->option;
     struct oracle_workflow *w = oracle_find_workflow(o, option->workflow);
+    const char *id = item->chosen_child;
+    int64_t delay_us = option->delay_ms == ORACLE_NONE ? ORACLE_NONE : option->delay_ms * 1000;
     struct pw_uuid parent, child;
+    struct oracle_run *made;
 
     if (w == NULL || item->not_json ||
         (option->priority != -1 && (option->priority < 0 || option->priority > 32767))) {
         *answer = "refused";
         return;
     }
-    if (item->chosen_child == NULL || !pw_uuid_parse(item->chosen_child, &child) ||
-        !pw_uuid_parse(run->id, &parent) || pw_uuid_slot(&child) != pw_uuid_slot(&parent) ||
-        !oracle_is_of_now(o, &child) || oracle_find_run(o, item->chosen_child) != NULL) {
+    /* A flow that has ended as it was started is not named in the answer. */
+    if (id == NULL && w->flow && o->chooser != NULL)
+        id =
+            oracle_keep(o, o->chooser->child(o->chooser->userdata, run->id, run->task, item->name));
+    if (id == NULL || !pw_uuid_parse(id, &child) || !pw_uuid_parse(run->id, &parent) ||
+        pw_uuid_slot(&child) != pw_uuid_slot(&parent) || !oracle_is_of_now(o, &child) ||
+        oracle_find_run(o, id) != NULL) {
         *answer = "not allowed: the id of the child";
         return;
     }
-    (void)oracle_add_run(o, /* found again by its id */
+    if (!option->detached)
+        open_wait(o, run, item, ORACLE_CHILD, ORACLE_NEVER)->child = oracle_keep(o, id);
+    made = oracle_add_run(o,
         &(struct oracle_new_run){
             .workflow = w,
-            .id = item->chosen_child,
+            .id = id,
             .tenant = run->tenant,
             .priority = option->priority == -1 ? w->priority : option->priority,
             .input = item->payload == NULL ? "{}" : item->payload,
-            .delay_us = option->delay_ms == ORACLE_NONE ? ORACLE_NONE : option->delay_ms * 1000,
+            .delay_us = delay_us,
             .parent = run->id,
             .parent_step = option->detached ? NULL : item->name,
+            .parent_task = run->task,
         });
+    oracle_open_flow(o, made, delay_us);
     if (option->detached) {
-        const char *output = oracle_keepf(o, "{\"run_id\": \"%s\"}", item->chosen_child);
+        const char *output = oracle_keepf(o, "{\"run_id\": \"%s\"}", id);
 
-        record_at_once(o, run, item, ORACLE_CHILD, output, item->chosen_child);
+        record_at_once(o, run, item, ORACLE_CHILD, output, id);
         *value = oracle_keepf(o, "{\"state\": \"SUCCESS\", \"output\": %s}", output);
         return;
     }
-    open_wait(o, run, item, ORACLE_CHILD, ORACLE_NEVER)->child = oracle_keep(o, item->chosen_child);
-    *value = oracle_keepf(o, "{\"child\": \"%s\", \"state\": \"PAUSED\"}", item->chosen_child);
+    *value = oracle_recorded(o, run, item->name);
 }
 
 void

@@ -21,13 +21,14 @@ oracle_session_lives(struct oracle *oracle, int64_t session)
     return oracle_session_problem(oracle, session) == NULL;
 }
 
-uint32_t
+uint64_t
 oracle_queues_of(struct oracle *o, const struct oracle_session *session)
 {
-    uint32_t queues = 0;
+    uint64_t queues = 0;
 
-    for (size_t i = 0; i < o->workflows_count; i++) {
-        const struct oracle_workflow *w = &o->workflows[i];
+    for (int i = 0; i < o->queues_count; i++) {
+        const struct oracle_queue *q = &o->queues[i];
+        const struct oracle_workflow *w = &o->workflows[q->workflow];
 
         if (w->runtime != NULL && !oracle_same(w->runtime, session->runtime))
             continue;
@@ -35,15 +36,15 @@ oracle_queues_of(struct oracle *o, const struct oracle_session *session)
             size_t length = strlen(*h);
             bool pattern = length > 0 && (*h)[length - 1] == '*';
 
-            if (strcmp(*h, w->name) == 0 || (pattern && strncmp(*h, w->name, length - 1) == 0))
-                queues |= (uint32_t)1 << i;
+            if (strcmp(*h, q->name) == 0 || (pattern && strncmp(*h, q->name, length - 1) == 0))
+                queues |= (uint64_t)1 << i;
         }
     }
     return queues;
 }
 
 static int
-count_bits(uint32_t bits)
+count_bits(uint64_t bits)
 {
     int count = 0;
 
@@ -81,7 +82,10 @@ oracle_register(struct oracle *oracle, const struct oracle_register_spec *spec, 
 static const char *
 told(const struct oracle_run *run)
 {
-    return run->ending && !run->rolling_back ? "cancelled" : run->paused ? "paused" : NULL;
+    return (run->ending && !run->rolling_back) || (run->task > 0 && run->whole->ending)
+        ? "cancelled"
+        : run->paused ? "paused"
+                      : NULL;
 }
 
 const char *
@@ -104,10 +108,10 @@ oracle_heartbeat(struct oracle *oracle, int64_t session, const struct oracle_run
     s->running.run = oracle_keep(oracle, s->running.run);
     oracle_tick(oracle);
     pw_buf_addf(reply, "%d %" PRId64, oracle->epoch, s->lease_until);
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_HELD && run->session == session &&
             told(run) != NULL) {
-            pw_buf_addf(reply, " %s=%s", run->id, told(run));
+            pw_buf_addf(reply, " %s/%d=%s", run->id, run->task, told(run));
             answer = told(run);
         }
     if (s->draining) {
@@ -139,7 +143,7 @@ oracle_leave(struct oracle *oracle, int64_t session, struct pw_buf *reply)
         return problem;
     s = oracle_find_session(oracle, session);
     given = oracle_release_held(oracle, s, false);
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_HELD && run->session == session)
             goto out; /* locked; the session stays */
     s->ended = "left";
@@ -170,10 +174,10 @@ oracle_held(struct oracle *oracle, int64_t session, struct pw_buf *reply)
 
     if (problem != NULL)
         return problem;
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_HELD && run->session == session) {
-            pw_buf_addf(reply, "%s %d %s %d %" PRId64 " %s\n", run->id, run->fence,
-                run->workflow->name, run->attempt, run->claimed_at,
+            pw_buf_addf(reply, "%s/%d %d %s %d %" PRId64 " %s\n", run->id, run->task, run->fence,
+                oracle->queues[run->queue].name, run->attempt, run->claimed_at,
                 told(run) == NULL ? "-" : told(run));
             answer = "some";
         }

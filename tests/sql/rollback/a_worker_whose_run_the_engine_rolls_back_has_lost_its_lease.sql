@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The engine starts the rollback of a run that a worker holds. What that worker says late was not what started it.
-select plan(6);
+select plan(7);
 select t.stop_clock();
 select pawl.create_workflow('limited', run_timeout => '1 min');
 select t.session(lease => '10 min') as s \gset
@@ -29,5 +29,10 @@ select t.answer(:s, :'r', :f, 'begin', 'a#1', null, '{"undo": {"handler": "h"}}'
 select pawl.cancel(array[:'r']::uuid[], rollback => true) as c \gset
 select from pawl.leave(:s);
 select ok(rolling_back, 'a holder that leaves lets it start') from pawl.task where run_id = :'r';
-select ok(fence > :f and (ending ->> 'fence')::int > :f, 'under a fence that it never had') from pawl.task where run_id = :'r';
+select ok(fence > :f and ending ->> 'fence' is null, 'under a fence that it never had') from pawl.task where run_id = :'r';
+-- Nor did anybody else have it: a later claim that waits is not the one that started the rollback.
+select t.session(lease => '10 min') as s \gset
+select fence as f from t.one(:s) \gset
+select from pawl.wait_signal(:s, :'r', :f, 'rollback:a#1');
+select is(t.answer(:s, :'r', :f - 1, 'fail', null, '{}', '{"final": true}'), 'lease_lost', 'also behind the next claim');
 select * from finish();

@@ -10,8 +10,6 @@
 #include <string.h>
 
 enum {
-    fault_min_ms = 150,
-    fault_max_ms = 700,
     look_ms = 100,
     long_in = 6,
     setback_max_ms = 4000,
@@ -407,7 +405,8 @@ storm_harm(struct storm *storm)
         look(&harm);
         if (!do_rare_fault(&harm) && bench_now_s() >= harm.fault_s) {
             do_fault(&harm);
-            harm.fault_s = bench_now_s() + between(&harm, fault_min_ms, fault_max_ms) / 1e3;
+            harm.fault_s = bench_now_s() +
+                between(&harm, storm->shape->fault_min_ms, storm->shape->fault_max_ms) / 1e3;
         }
         crash_rest();
     }

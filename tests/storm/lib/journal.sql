@@ -233,7 +233,7 @@ begin
     loop
         -- Of a flow only the run itself has a record like this, and nobody reads it.
         v_runs := v_runs || run_id;
-        v_told := v_told || case when task = 0 then concat_ws(' ', run_id, fence, workflow, round, attempt, '''' || tenant || '''',
+        v_told := v_told || case when task = 0 then concat_ws(' ', run_id || '/0', fence, workflow, round, attempt, '''' || tenant || '''',
             rolling_back, suspect, input::jsonb, coalesce(metadata::jsonb, 'null'), coalesce(step_timeout_ms, -1),
             coalesce(run_timeout_ms, -1)) || e'\n' || oracle.record(record, rolling_back) end;
         return next;

@@ -102,6 +102,9 @@ struct storm_shape {
     int kill_max_ms;
     int restart_min_ms;
     int restart_max_ms;
+    /* Between the other faults. */
+    int fault_min_ms;
+    int fault_max_ms;
     /* How long one storm lasts at most. */
     long episode_s;
 };

@@ -1,0 +1,37 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What the engine has chosen where no answer tells it.
+
+-- Children of one step of a run or of a task of it, the newest first.
+create function oracle.children(parent uuid, task int, step text)
+returns text
+language sql
+stable
+as $$
+    select coalesce(string_agg(c.run_id::text, ' ' order by c.run_id desc), '')
+    from (
+        select t.run_id from pawl.task t
+        where t.task_no = 0 and t.parent_id = parent and coalesce(t.parent_task, 0) = task and t.parent_step = step
+        union
+        select r.run_id from pawl.run r
+        where r.parent_id = parent and coalesce(r.parent_task, 0) = task and r.parent_step = step
+    ) c
+$$;
+
+-- In which order housekeeping has ended sessions.
+create table oracle.swept (n bigint generated always as identity, session bigint not null);
+
+-- As its owner, because the engine's does not know the table.
+create function oracle.note_swept()
+returns trigger
+language plpgsql
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    insert into oracle.swept (session) values (new.session_id);
+    return null;
+end
+$$;
+create trigger note_swept after update on pawl.worker
+for each row when (old.ended_at is null and new.ended_at is not null and new.ended_why <> 'left')
+execute function oracle.note_swept();
