@@ -244,6 +244,9 @@ progress_record_step(struct generator *g, const struct player *p, struct call *c
             : chance_of(g, 60) ? "a"
                                : "u",
         1 + chance_below(g, 3)); /* they fit */
+    /* The name of a wait is no name for a step. */
+    if (view.waits_name != NULL && strchr(view.waits_name, '#') != NULL && chance_of(g, 30))
+        (void)snprintf(item->name, sizeof(item->name), "%s", view.waits_name);
 }
 
 /* A verb of one item says less than an item of a commit can. */

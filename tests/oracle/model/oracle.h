@@ -309,7 +309,8 @@ struct oracle_view {
     bool paused;
     int status;         /* of the last round that ended: 1 SUCCESS, 2 ERROR, 3 CANCELLED; 0: none */
     const char *undone; /* a step that is not undone yet, or NULL */
-    const char *waits_for; /* the topic of an open wait, or NULL */
+    const char *waits_for;  /* the topic of an open wait, or NULL */
+    const char *waits_name; /* of the same */
     int waits_kind;
     int next_seq;
     bool has_timeout;

@@ -301,6 +301,7 @@ look_living(const struct oracle_run *task, struct oracle_view *view)
     for (size_t i = 0; task->living && i < task->waits_count; i++)
         if (task->waits[i].topic != NULL) {
             view->waits_for = task->waits[i].topic;
+            view->waits_name = task->waits[i].name;
             view->waits_kind = (int)task->waits[i].kind;
         }
 }
