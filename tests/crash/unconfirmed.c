@@ -243,6 +243,13 @@ lose_standby(struct field *field)
     double until_s = bench_now_s() + 60;
 
     crash_trigger(&field->crash, "crash.linger.v1", runs);
+    /* A claim that is not confirmed is not worked on, and then no step would end meanwhile. */
+    while (race_count(field->crash.direct, "select count(*) from pawl.task t where t.place = 2") <
+        workers) {
+        if (bench_now_s() > until_s)
+            bench_die("nobody claims");
+        crash_rest();
+    }
     pair_set(&field->cluster, "synchronous_standby_names", "'nobody'");
     while (race_count(field->crash.direct,
                "select count(*) from pg_stat_activity where wait_event = 'SyncRep'") == 0) {
