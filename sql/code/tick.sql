@@ -392,10 +392,12 @@ begin
           and w.told_at
               + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
           -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
-          and exists (
-              select from pawl.task t
+          -- One look for each, and not a join, which would read all that is held.
+          and w.session_id = (
+              select t.session_id
+              from pawl.task t
               where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
-                and t.session_id = w.session_id and t.claimed_at <= w.told_at)
+                and t.claimed_at <= w.told_at)
         -- Nor must one that somebody has locked.
         order by random()
         limit 100
