@@ -32,7 +32,7 @@ enum {
 struct shared {
     struct race race;
     long runs;
-    char (*ids)[40];
+    char (*ids)[race_id_bytes];
     /* Stages sent; a child's are at runs + its parent's number. */
     atomic_int *stages;
     /* When the database's clock stood after the cancel was acknowledged; 0: not yet. -1, -2: it had ended SUCCESS, ERROR. */
@@ -383,17 +383,6 @@ play(void *argument)
     return wait_for_end(part);
 }
 
-static void
-load_ids(struct shared *shared, PGconn *direct)
-{
-    PGresult *res = bench_exec(direct, "select (input ->> 'n')::bigint, run_id from pawl.task");
-
-    for (int row = 0; row < PQntuples(res); row++)
-        (void)snprintf(shared->ids[race_field(res, row, 0)], sizeof(shared->ids[0]), "%s",
-            PQgetvalue(res, row, 1));
-    PQclear(res);
-}
-
 /* Tells the database what the cancellers were told. */
 static void
 store_answers(struct shared *shared, PGconn *direct)
@@ -487,7 +476,7 @@ main(int argc, char **argv)
     shared.orders = race_alloc(shared.runs, sizeof(*shared.orders));
     bench_do(direct, "select pawl.create_workflow('race.cancel')");
     race_trigger(direct, "race.cancel", 0, shared.runs);
-    load_ids(&shared, direct);
+    race_load_ids(direct, shared.ids);
     random = race_random(&shared.race, 1000);
     for (long n = 0; n < shared.runs; n++) {
         /* A tenth before anybody has claimed it. */

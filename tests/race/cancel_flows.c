@@ -22,7 +22,7 @@ enum {
 struct shared {
     struct race race;
     long runs;
-    char (*ids)[40];
+    char (*ids)[race_id_bytes];
     atomic_int *acts;
     /* The act before which each run is to be cancelled. */
     signed char *points;
@@ -350,18 +350,6 @@ check_all(struct shared *shared, PGconn *direct)
         race_count(direct, "select count(*) from pawl.run where status = 3"));
 }
 
-static void
-load_ids(struct shared *shared, PGconn *direct)
-{
-    PGresult *res = bench_exec(
-        direct, "select (input ->> 'n')::bigint, run_id from pawl.task where task_no = 0");
-
-    for (int row = 0; row < PQntuples(res); row++)
-        (void)snprintf(shared->ids[race_field(res, row, 0)], sizeof(shared->ids[0]), "%s",
-            PQgetvalue(res, row, 1));
-    PQclear(res);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -383,7 +371,7 @@ main(int argc, char **argv)
     bench_do(direct, "select pawl.add_step('race.flow', 'a'), pawl.add_step('race.flow', 'b')");
     bench_do(direct, "select pawl.add_step('race.flow', 'c', '{a,b}')");
     race_trigger(direct, "race.flow", 0, shared.runs);
-    load_ids(&shared, direct);
+    race_load_ids(direct, shared.ids);
     random = race_random(&shared.race, 1000);
     for (long n = 0; n < shared.runs; n++) {
         shared.points[n] = (signed char)race_below(&random, acts_max);

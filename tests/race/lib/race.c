@@ -242,6 +242,17 @@ race_trigger(PGconn *conn, const char *workflow, long first, long count)
     }
 }
 
+void
+race_load_ids(PGconn *conn, char (*ids)[race_id_bytes])
+{
+    PGresult *res =
+        bench_exec(conn, "select (input ->> 'n')::bigint, run_id from pawl.task where task_no = 0");
+
+    for (int row = 0; row < PQntuples(res); row++)
+        (void)snprintf(ids[race_field(res, row, 0)], race_id_bytes, "%s", PQgetvalue(res, row, 1));
+    PQclear(res);
+}
+
 void *
 race_alloc(long count, size_t size)
 {

@@ -88,6 +88,12 @@ void race_no_housekeeping(PGconn *direct);
 /* Triggers `count` runs of a workflow with inputs {"n": first}, {"n": first + 1}, ... */
 void race_trigger(PGconn *conn, const char *workflow, long first, long count);
 
+/* The ids of all runs that live, each in the place of its n. */
+enum {
+    race_id_bytes = 40
+};
+void race_load_ids(PGconn *conn, char (*ids)[race_id_bytes]);
+
 /* Memory that must be there, filled with zeroes. */
 void *race_alloc(long count, size_t size);
 

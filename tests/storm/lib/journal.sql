@@ -301,8 +301,15 @@ as $$
     where coalesce(i.task, 0) = 0
 $$;
 
-alter function pawl.commit set schema journal;
-create function pawl.commit(
+-- Both forms of commit alike.
+do $do$
+declare
+    v_form text;
+begin
+    foreach v_form in array array['commit', 'commit_carefully'] loop
+        execute format('alter function pawl.%I set schema journal', v_form);
+        execute format($form$
+create function pawl.%1$I(
     session bigint, runs uuid[], fences int[], kinds text[], names text[] default null, payloads text[] default null,
     seqs int[] default null, tasks int[] default null, millis int[] default null, options text[] default null)
 returns table (item int, answer text, reason text, value json)
@@ -310,7 +317,7 @@ language plpgsql
 volatile
 security definer
 set search_path to pg_catalog, pg_temp
-as $$
+as $body$
 #variable_conflict use_column
 declare
     v_seen pg_snapshot := journal.start();
@@ -319,7 +326,7 @@ declare
 begin
     for item, answer, reason, value in
         select c.item, c.answer, c.reason, c.value
-        from journal.commit(session, runs, fences, kinds, names, payloads, seqs, tasks, millis, options) c
+        from journal.%1$I(session, runs, fences, kinds, names, payloads, seqs, tasks, millis, options) c
     loop
         v_answers[item] := answer;
         v_values[item] := value;
@@ -327,35 +334,11 @@ begin
     end loop;
     perform journal.put_items(v_seen, session, runs, fences, kinds, names, payloads, seqs, tasks, millis, options, v_answers, v_values);
 end
-$$;
-
-alter function pawl.commit_carefully set schema journal;
-create function pawl.commit_carefully(
-    session bigint, runs uuid[], fences int[], kinds text[], names text[] default null, payloads text[] default null,
-    seqs int[] default null, tasks int[] default null, millis int[] default null, options text[] default null)
-returns table (item int, answer text, reason text, value json)
-language plpgsql
-volatile
-security definer
-set search_path to pg_catalog, pg_temp
-as $$
-#variable_conflict use_column
-declare
-    v_seen pg_snapshot := journal.start();
-    v_answers text[] := '{}';
-    v_values json[] := '{}';
-begin
-    for item, answer, reason, value in
-        select c.item, c.answer, c.reason, c.value
-        from journal.commit_carefully(session, runs, fences, kinds, names, payloads, seqs, tasks, millis, options) c
-    loop
-        v_answers[item] := answer;
-        v_values[item] := value;
-        return next;
+$body$
+$form$, v_form);
     end loop;
-    perform journal.put_items(v_seen, session, runs, fences, kinds, names, payloads, seqs, tasks, millis, options, v_answers, v_values);
 end
-$$;
+$do$;
 
 alter function pawl.record_step set schema journal;
 create function pawl.record_step(token text, output json default 'null')
