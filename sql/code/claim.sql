@@ -397,7 +397,7 @@ begin
     if pg_relation_size('pawl.pause') > 0 then
         if exists (select from pawl.pause) then
             v_worker.queue_ids := array(
-                select q from unnest(v_worker.queue_ids) q where q <> all (pawl._paused_queues()) order by q);
+                select q from unnest(v_worker.queue_ids) q where q <> all ((select pawl._paused_queues())::int[]) order by q);
         end if;
     end if;
     v_queues := pawl._ready_queues(v_worker.queue_ids, v_left);
