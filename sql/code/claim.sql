@@ -360,7 +360,8 @@ declare
     v_worker pawl.worker;
     v_queues int[];
     v_queue int;
-    v_left int := least(greatest(most, 0), 1000);
+    v_most int := least(greatest(most, 0), 1000);
+    v_left int := v_most;
     v_quota int;
     v_more int[] := array[]::int[];
     v_picked tid[];
@@ -424,6 +425,19 @@ begin
         v_all := v_all || v_picked;
         v_left := v_left - cardinality(v_picked);
     end loop;
+    -- No more queues were looked up than tasks were asked for. What is ready there may be held by others, or be of other
+    -- tenants: then a bounded number of the other queues is looked into.
+    -- guard:claim_looks_on
+    if v_left > 0 and cardinality(v_queues) >= v_most and cardinality(v_queues) < cardinality(v_worker.queue_ids) then
+        foreach v_queue in array pawl._ready_queues(v_worker.queue_ids, v_most + 100) loop
+            exit when v_left <= 0;
+            continue when v_queue = any (v_queues);
+            v_picked := pawl._pick(v_queue, v_left, v_worker.tenant, v_now);
+            v_all := v_all || v_picked;
+            v_left := v_left - cardinality(v_picked);
+            v_queues := v_queues || v_queue;
+        end loop;
+    end if;
     -- guard:quiet
     if quiet and cardinality(v_all) = 0 and v_left > 0
        and not exists (select from pawl.task t where t.place = 2 and t.session_id = session) then
@@ -470,7 +484,7 @@ begin
         update pawl.worker w set idle = false
         where w.ctid = any (array(select i.ctid from pawl.worker i where i.session_id = session for update skip locked));
     end if;
-    if cardinality(v_queues) = 1 and v_left < least(greatest(most, 0), 1000) then
+    if cardinality(v_queues) = 1 and v_left < v_most then
         -- As _step_timeout, once for all and without the call.
         select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
         from pawl.queue q where q.queue_id = v_queues[1];

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What the engine has chosen where no answer tells it.
 
--- Children of one step of a run or of a task of it, the newest first.
+-- Children of one step of a run or of a task of it.
 create function oracle.children(parent uuid, task int, step text)
 returns text
 language sql
 stable
 as $$
-    select coalesce(string_agg(c.run_id::text, ' ' order by c.run_id desc), '')
+    select coalesce(string_agg(c.run_id::text, ' ' order by c.run_id), '')
     from (
         select t.run_id from pawl.task t
         where t.task_no = 0 and t.parent_id = parent and coalesce(t.parent_task, 0) = task and t.parent_step = step

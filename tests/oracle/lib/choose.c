@@ -33,12 +33,17 @@ choose_child(void *userdata, const char *parent, int task, const char *step)
 {
     struct player *player = userdata;
     PGresult *result = ask(player, "children", parent, task, step, 0);
-    const char *id = NULL;
-    char text[40];
+    const char *ids = player_column(result, 0), *id = NULL;
+    char text[40] = "";
 
-    /* The newest; those of earlier rounds are known. */
-    (void)snprintf(text, sizeof(text), "%.*s", (int)strcspn(player_column(result, 0), " "),
-        player_column(result, 0)); /* an id */
+    while (*ids != '\0' && text[0] == '\0') {
+        size_t length = strcspn(ids, " ");
+
+        (void)snprintf(text, sizeof(text), "%.*s", (int)length, ids); /* an id */
+        if (player_knows(&player->runs, text))
+            text[0] = '\0'; /* of an earlier round */
+        ids += length + (ids[length] == ' ');
+    }
     if (text[0] != '\0') {
         int maker = player->number * CALL_NAMES_MAX + CALL_ITEMS_MAX + player->children;
 

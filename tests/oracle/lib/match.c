@@ -41,6 +41,10 @@ tell(struct player *player, long seed, struct call *calls, size_t count,
     if (!plan->reduce)
         return;
     count = reduce_calls(player, calls, count);
+    if (count == 0) {
+        printf("# it did not come again: it takes ids and orders that the engine chooses at random\n");
+        return;
+    }
     printf("# reduced to %zu calls:\n", count);
     reduce_print(player, calls, count);
 }

@@ -129,8 +129,8 @@ count_items(struct player *player, const struct call *call)
     }
 }
 
-static bool
-is_known(const struct player_list *list, const char *id)
+bool
+player_knows(const struct player_list *list, const char *id)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->made[i].id, id) == 0)
@@ -146,7 +146,7 @@ remember_many(struct player *player, const struct call *call, const char *chosen
         size_t length = strcspn(chosen, " ");
 
         (void)snprintf(id, sizeof(id), "%.*s", (int)length, chosen); /* an id */
-        if (!is_known(&player->runs, id))
+        if (!player_knows(&player->runs, id))
             player_remember(&player->runs, call->number * CALL_NAMES_MAX + i, id);
         chosen += length + (chosen[length] == ' ');
     }

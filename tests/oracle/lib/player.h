@@ -68,6 +68,8 @@ enum player_outcome player_compare_all(struct player *player);
 /* The id of something by its name, or NULL. */
 const char *player_find(const struct player_list *list, int maker);
 
+bool player_knows(const struct player_list *list, const char *id);
+
 /* A call has made this. */
 void player_remember(struct player_list *list, int maker, const char *id);
 

@@ -9,14 +9,16 @@
 #include <string.h>
 
 enum {
-    PLAYS_MAX = 600, /* a bound on the time that it takes */
+    REPEATS = 5,
+    PLAYED_MAX = 100000, /* calls: a bound on the time that it takes */
 };
 
 /* Plays all but [from, from + without) and returns how many calls it took to differ; 0: it did not. */
 static size_t
-play_without(
-    struct player *player, const struct call *calls, size_t count, size_t from, size_t without)
+play_without(struct player *player, const struct call *calls, size_t count, size_t from,
+    size_t without, size_t *played)
 {
+    *played += count - without;
     player_reset(player);
     for (size_t i = 0; i < count; i++) {
         if (i >= from && i < from + without)
@@ -31,15 +33,17 @@ size_t
 reduce_calls(struct player *player, struct call *calls, size_t count)
 {
     struct coverage *counted = player->coverage, aside = {.lines_count = 0};
-    int plays = 0;
+    size_t played = 0, again = 0;
 
     player->coverage = &aside;
+    for (int i = 0; i < REPEATS && again == 0; i++)
+        again = play_without(player, calls, count, count, 0, &played);
+    count = again;
     for (size_t piece = count / 2; piece > 0; piece /= 2) {
-        for (size_t from = 0; from < count && plays < PLAYS_MAX;) {
+        for (size_t from = 0; from < count && played < PLAYED_MAX;) {
             size_t without = piece < count - from ? piece : count - from;
-            size_t end = play_without(player, calls, count, from, without);
+            size_t end = play_without(player, calls, count, from, without, &played);
 
-            plays++;
             if (end == 0) {
                 from += piece;
                 continue;

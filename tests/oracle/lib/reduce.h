@@ -5,7 +5,8 @@
 
 #include "player.h"
 
-/* Leaves out calls as long as the rest still differs, and returns how many are left. The last one differs. */
+/* Leaves out calls as long as the rest still differs, and returns how many are left. The last one differs. 0: all of them,
+ * played again, did not. */
 size_t reduce_calls(struct player *player, struct call *calls, size_t count);
 
 /* Prints the calls as a script for psql, with the answers that differ behind it. */
