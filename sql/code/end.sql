@@ -274,12 +274,13 @@ as $$
 begin
     return (
         with step as materialized (
-            select s.task_no, s.round, s.state, s.kind, s.seq, pawl._task_name(s.name, s.task_no) as name, s.undo, s.source_id
+            select s.task_no, s.round, s.state, s.kind, s.seq, pawl._undo_name(p_task.queue_id, s.name, s.task_no) as name, s.undo,
+                   s.source_id, strpos(s.name, '#') > 0 as inner_step
             from pawl._steps(array[p_task.run_id]) s
-            -- Of a flow, what its tasks came to.
-            where s.task_no = 0 or strpos(s.name, '#') = 0
+            where s.task_no = 0 or s.undo is not null
         )
-        select coalesce(json_agg(s.name order by s.seq desc, s.task_no desc, s.name desc), '[]')
+        -- Of a flow by its tasks; the steps inside of one come before what the task came to.
+        select coalesce(json_agg(s.name order by s.task_no desc, s.inner_step desc, s.seq desc, s.name desc), '[]')
         from step s
         where s.undo is not null and (s.source_id is null or s.kind = 5)
           and not exists (

@@ -109,6 +109,32 @@ end
 $$;
 comment on function pawl._end_flows(uuid[], timestamptz) is 'ends runs of flows that are done';
 
+-- Steps inside of a task had undos, and the task goes: from now on the run knows of them. Before, only the task does, because
+-- its worker does not wait for others of the run. Task 0 is locked.
+create or replace function pawl._note_undos(p_run pawl.task)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl.task t set undo = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.undo;
+end
+$$;
+comment on function pawl._note_undos(pawl.task) is 'a run of a flow has something to undo';
+
+create or replace function pawl._has_undos(p_run pawl.task)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (select t.undo from pawl.task t where t.run_id = p_run.run_id and t.task_no = 0);
+end
+$$;
+comment on function pawl._has_undos(pawl.task) is 'whether a run of a flow has something to undo, by now';
+
 -- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
 -- leaves a record, because nobody knows what it did.
 create or replace function pawl._drop_tasks(p_run pawl.task, p_held boolean, p_now timestamptz, p_only int default null)
@@ -131,7 +157,7 @@ begin
                 where d.run_id = p_run.run_id and d.task_no > 0 and (p_only is null or d.task_no = p_only)
                   and (p_held or d.place <> 2)
                 for update skip locked))
-            returning t.task_no, t.attempt, t.fence, t.started_at
+            returning t.task_no, t.attempt, t.fence, t.started_at, t.undo as has_undos
         )
         select g.*, s.name, s.undo
         from gone g
@@ -139,6 +165,10 @@ begin
         join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
     loop
         delete from pawl.wait w where w.run_id = p_run.run_id and w.task_no = v_gone.task_no;
+        if v_gone.has_undos then
+            -- guard:lost_task_undos
+            perform pawl._note_undos(p_run);
+        end if;
         if v_gone.undo is not null and v_gone.attempt > 0 then
             perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.attempt,
                 v_gone.fence, v_gone.started_at, p_now);
@@ -215,6 +245,7 @@ begin
     end if;
     -- guard:child_undo
     perform pawl._leave_children(p_run, p_now);
+    p_run.undo := pawl._has_undos(p_run);
     return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
         (p_run.ending ->> 'rollback')::boolean, p_now);
 end
@@ -236,6 +267,7 @@ begin
     perform pawl._drop_tasks(p_run, true, p_now);
     -- guard:child_undo_forced
     perform pawl._leave_children(p_run, p_now);
+    p_run.undo := pawl._has_undos(p_run);
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;
@@ -252,8 +284,13 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_step pawl.flow_step := pawl._flow_step(p_run, p_task / 1000000);
+    v_undos boolean;
 begin
-    delete from pawl.task t where t.run_id = p_run.run_id and t.task_no = p_task;
+    delete from pawl.task t where t.run_id = p_run.run_id and t.task_no = p_task returning t.undo into v_undos;
+    if v_undos then
+        -- guard:task_undos
+        perform pawl._note_undos(p_run);
+    end if;
     -- Waits that it opened and did not wait for: a signal or an event must not find them.
     delete from pawl.wait w where w.run_id = p_run.run_id and w.task_no = p_task;
     perform pawl._record_task(p_run, p_task, v_step.name, p_state, p_output, p_error, v_step.undo, p_attempt, p_fence, p_started,

@@ -220,6 +220,10 @@ begin
     if p_kind = 'begin' and (p_option -> 'undo' ->> 'handler') is null then
         return 'begin needs an undo with a handler';
     end if;
+    -- guard:undo_name
+    if p_kind = 'begin' and length('rollback:' || pawl._undo_name(p_task.queue_id, p_name, p_task.task_no)) > 240 then
+        return format('the name of the step "%s" is too long for a step with an undo', p_name);
+    end if;
     if p_kind = 'sleep' and (p_option ->> 'ms') is null then
         return 'sleep needs ms';
     end if;

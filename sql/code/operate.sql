@@ -496,16 +496,18 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_answer text;
+    v_run pawl.run;
     v_task pawl.task;
 begin
     perform pawl._check_ids('rollback_skip', array[run]);
     if pawl._not_grabbed(run) = 'not_found' then
         return 'not_found';
     end if;
-    if (pawl._last_run(run)).error ->> 'code' is distinct from 'rollback_failed'
+    v_run := pawl._last_run(run);
+    if v_run.error ->> 'code' is distinct from 'rollback_failed'
        or not exists (
            select from pawl._steps(array[run]) s
-           where s.undo is not null and pawl._task_name(s.name, s.task_no) = rollback_skip.step) then
+           where s.undo is not null and pawl._undo_name(v_run.queue_id, s.name, s.task_no) = rollback_skip.step) then
         return 'refused';
     end if;
     v_answer := pawl._open_round(run, v_now, coalesce(by, pawl._caller()), true);

@@ -171,14 +171,13 @@ as $$
 declare
     v_max bigint := pawl._record_max();
     -- A run of a flow that rolls back needs what all its tasks came to; others need their own alone.
-    v_tasks int[] := (
-        select array_agg(distinct i.task_no)
-        from unnest(p_tasks) i (task_no)
-        -- guard:rollback_sees_all
-        having not exists (
-            select from unnest(p_ids, p_tasks) r (run_id, task_no)
-            join pawl.task t on t.run_id = r.run_id and t.task_no = r.task_no
-            where r.task_no = 0 and t.rolling_back));
+    v_rolling uuid[] := array(
+        select r.run_id
+        from unnest(p_ids, p_tasks) r (run_id, task_no)
+        join pawl.task t on t.run_id = r.run_id and t.task_no = r.task_no
+        where r.task_no = 0 and t.rolling_back);
+    -- guard:rollback_sees_all
+    v_tasks int[] := case when cardinality(v_rolling) = 0 then array(select distinct i from unnest(p_tasks) i) end;
 begin
     with step as materialized (
         select s.*,
@@ -190,10 +189,14 @@ begin
                                else octet_length(s.error::text) end, 0)
                + coalesce(octet_length(s.undo::text), 0) as bytes
         from pawl._steps_of(p_ids, v_tasks) s
+        where s.task_no = 0 or s.undo is not null or s.run_id <> all (v_rolling)
     ), size as materialized (
-        select s.run_id, s.task_no, sum(s.bytes)::bigint as bytes from step s group by s.run_id, s.task_no
+        -- guard:rollback_size
+        select s.run_id, case when s.run_id = any (v_rolling) then 0 else s.task_no end as task_no, sum(s.bytes)::bigint as bytes
+        from step s
+        group by 1, 2
     ), task as materialized (
-        select i.n, t.run_id, t.task_no, t.round, t.rolling_back, t.tries, coalesce(z.bytes, 0) <= v_max as small,
+        select i.n, t.run_id, t.task_no, t.queue_id, t.round, t.rolling_back, t.tries, coalesce(z.bytes, 0) <= v_max as small,
                -- In a rollback outputs stand among the undos as well.
                coalesce(z.bytes, 0) * (1 + t.rolling_back::int) + coalesce(octet_length(t.tries::text), 0) as bytes
         from unnest(p_ids, p_tasks) with ordinality i (run_id, task_no, n)
@@ -232,11 +235,12 @@ begin
                 where w.run_id = c.run_id and w.task_no = c.task_no and w.kind > 0), '[]'),
             'tries', coalesce(c.tries, '{}'),
             'undos', case when c.rolling_back then (
-                select coalesce(json_agg(json_build_object('name', pawl._task_name(s.name, s.task_no), 'undo', s.undo,
+                -- In the order of _undone().
+                select coalesce(json_agg(json_build_object('name', pawl._undo_name(c.queue_id, s.name, s.task_no), 'undo', s.undo,
                                                            'output', s.output, 'uncertain', s.state <> 1)
-                                         order by s.seq desc, s.task_no desc, s.name desc), '[]')
+                                         order by s.task_no desc, strpos(s.name, '#') > 0 desc, s.seq desc, s.name desc), '[]')
                 from step s
-                where s.run_id = c.run_id and (s.task_no = 0 or strpos(s.name, '#') = 0) and s.undo is not null
+                where s.run_id = c.run_id and s.undo is not null
                   and (s.source_id is null or s.kind = 5)
                   and not exists (
                       select from step n
@@ -245,7 +249,7 @@ begin
                   and not exists (
                       select from step d
                       where d.run_id = s.run_id and d.task_no = 0
-                        and d.name = 'rollback:' || pawl._task_name(s.name, s.task_no) and d.state in (1, 4))) end) as record
+                        and d.name = 'rollback:' || pawl._undo_name(c.queue_id, s.name, s.task_no) and d.state in (1, 4))) end) as record
         from chosen c
         left join done d on d.n = c.n
     ) r on r.n = f.n;

@@ -84,6 +84,15 @@ pw_branch_keep(pawl_run *run, struct pw_json_writer *writer, pawl_bytes *out)
     return status;
 }
 
+/* What the engine puts before the identity of a step to name its undo; inside of a task of a flow also STEP/n/. */
+static size_t
+undo_prefix_max(const struct pw_task *task)
+{
+    const char *step = task->number > 0 ? strrchr(task->workflow, '/') : NULL;
+
+    return strlen("rollback:") + (step == NULL ? 0 : strlen(step + 1) + strlen("/1000000/"));
+}
+
 /* Makes the identity of what is asked for, and counts it. */
 static pawl_status
 make_identity(pawl_run *run, const char *name)
@@ -108,7 +117,7 @@ make_identity(pawl_run *run, const char *name)
             run, "the names of the branch and of \"%s\" are too long together", name);
     /* guard:identity_undo_max */
     if (run->options.values[PW_OPTION_UNDO] != NULL &&
-        (size_t)size + strlen("rollback:") > PW_IDENTITY_MAX)
+        (size_t)size + undo_prefix_max(run->task) > PW_IDENTITY_MAX)
         return pw_branch_mistake(run,
             "the names of the branch and of \"%s\" are too long together for a step with an undo",
             name);

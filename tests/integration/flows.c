@@ -289,6 +289,22 @@ book(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     return pawl_run_printf(run, output, "[\"%s\"]", strchr(pawl_run_workflow(run), '/') + 1);
 }
 
+/* Has a step with an undo of its own. */
+static pawl_status
+order(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    pawl_status status;
+
+    (void)input;
+    pawl_run_option(run, "undo", "unbook");
+    pawl_run_option(run, "undo_input", "\"taxi \"");
+    status = pawl_step_begin(run, "order", NULL);
+    if (status == PAWL_TODO)
+        status = pawl_step_finish(run, PAWL_OK, pawl_text("12"), NULL);
+    *output = pawl_text("null");
+    return status;
+}
+
 static pawl_status
 refuse(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
@@ -315,15 +331,17 @@ a_rollback_calls_the_undo_handlers_of_completed_steps_in_reverse(void **state)
     apply(scene,
         "{\"flow\": \"flow.trip\", \"steps\": [{\"step\": \"hotel\", \"undo\": \"unbook\"}, "
         "{\"step\": \"car\", \"deps\": [\"hotel\"], \"map\": \"hotel\", \"undo\": \"unbook\"}, "
-        "{\"step\": \"flight\", \"deps\": [\"car\"], \"max_attempts\": 1}]}");
+        "{\"step\": \"taxi\", \"deps\": [\"car\"]}, "
+        "{\"step\": \"flight\", \"deps\": [\"taxi\"], \"max_attempts\": 1}]}");
     scene_handle(scene, "flow.trip*", book, &tale);
+    scene_handle(scene, "flow.trip/taxi", order, &tale);
     scene_handle(scene, "flow.trip/flight", refuse, &tale);
     scene_undo(scene, "unbook", unbook, &tale);
     scene_start(scene);
     scene_trigger(scene, "flow.trip", "{}");
     scene_go_on(scene);
     scene_has(scene_wait(scene, scene->run_id, PAWL_ERUN), "no seat is left");
-    assert_string_equal(tale.text, "[\"car\"];[\"hotel\"];");
+    assert_string_equal(tale.text, "\"taxi \"12;[\"car\"];[\"hotel\"];");
 }
 
 /* In a process of its own: dies the first time it executes an element whose place is a multiple of ten. */

@@ -42,7 +42,8 @@ tell(struct player *player, long seed, struct call *calls, size_t count,
         return;
     count = reduce_calls(player, calls, count);
     if (count == 0) {
-        printf("# it did not come again: it takes ids and orders that the engine chooses at random\n");
+        printf(
+            "# it did not come again: it takes ids and orders that the engine chooses at random\n");
         return;
     }
     printf("# reduced to %zu calls:\n", count);

@@ -88,12 +88,19 @@ was_undone(const struct oracle_run *run, const char *name)
     return false;
 }
 
-/* Only the last of a step's rows counts; of a flow's task, what it came to. */
+const char *
+oracle_undo_name(const struct oracle_step *step)
+{
+    if (step->full_name != NULL)
+        return step->full_name;
+    return step->undo_name != NULL ? step->undo_name : step->name;
+}
+
+/* Only the last of a step's rows counts. */
 static bool
 has_undo_to_do(const struct oracle_run *task, const struct oracle_step *step, const char *name)
 {
-    if (step->undo == NULL || (step->source != NULL && step->kind != ORACLE_CHILD) ||
-        (task->task > 0 && step->full_name == NULL))
+    if (step->undo == NULL || (step->source != NULL && step->kind != ORACLE_CHILD))
         return false;
     for (size_t i = 0; i < task->steps_count; i++) {
         const struct oracle_step *other = &task->steps[i];
@@ -110,11 +117,15 @@ compare_newest_first(const void *a, const void *b)
 {
     const struct undone *x = a;
     const struct undone *y = b;
+    bool x_inner = x->step->full_name == NULL, y_inner = y->step->full_name == NULL;
 
-    if (x->step->seq != y->step->seq)
-        return x->step->seq < y->step->seq ? 1 : -1;
+    /* Of a flow by its tasks; the steps inside of one come before what the task came to. */
     if (x->task->task != y->task->task)
         return x->task->task < y->task->task ? 1 : -1;
+    if (x_inner != y_inner)
+        return x_inner ? -1 : 1;
+    if (x->step->seq != y->step->seq)
+        return x->step->seq < y->step->seq ? 1 : -1;
     return -strcmp(x->name, y->name);
 }
 
@@ -129,7 +140,7 @@ list_undone(const struct oracle_run *run, size_t *count)
          task = task == run ? run->tasks : task->next)
         for (size_t i = 0; i < task->steps_count; i++) {
             const struct oracle_step *step = &task->steps[i];
-            const char *name = step->full_name != NULL ? step->full_name : step->name;
+            const char *name = oracle_undo_name(step);
 
             if (has_undo_to_do(task, step, name)) {
                 struct undone *place = oracle_push(&list, count, sizeof(*place));

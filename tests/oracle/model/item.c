@@ -85,6 +85,18 @@ name_is_good(const char *name)
     return digits >= 1 && digits <= 9 && hash[1 + digits] == '\0';
 }
 
+/* Steps inside of tasks may have the same names, so those of their undos begin with the task. NULL: it is none. */
+static const char *
+undo_name_in_task(struct oracle *o, const struct oracle_run *run, const char *name)
+{
+    int place = run->task % ORACLE_STEP_SPAN;
+
+    if (run->task == 0)
+        return NULL;
+    return oracle_keepf(
+        o, "%s/%d/%s", oracle_step_of(run, run->task)->name, place == 0 ? 1 : place, name);
+}
+
 static bool
 item_is_good(const struct oracle_run *run, const struct oracle_item *item)
 {
@@ -241,6 +253,7 @@ item_step(
             return "already";
         step = oracle_record(o, run, item->name, ORACLE_STEP, ORACLE_RUNNING, item->seq);
         step->undo = oracle_keep(o, item->option.undo);
+        step->undo_name = undo_name_in_task(o, run, item->name);
         run->crashes = 0;
         return "ok";
     }

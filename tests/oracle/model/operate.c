@@ -281,9 +281,7 @@ oracle_rollback_skip(
         for (size_t i = 0; i < task->steps_count; i++)
             known = known ||
                 (task->steps[i].undo != NULL &&
-                    strcmp(task->steps[i].full_name != NULL ? task->steps[i].full_name
-                                                            : task->steps[i].name,
-                        step) == 0);
+                    strcmp(oracle_undo_name(&task->steps[i]), step) == 0);
     if (!known || !is_stuck(found))
         return "refused";
     answer = open_round(oracle, found, by, true);

@@ -107,6 +107,7 @@ struct oracle_session {
 struct oracle_step {
     const char *name;
     const char *full_name; /* NAME#n of what a task of a flow came to; else NULL */
+    const char *undo_name; /* STEP/n/NAME#n of a step with an undo inside of a task; else NULL */
     int round;
     enum oracle_state state;
     enum oracle_kind kind;
@@ -401,6 +402,9 @@ const char *oracle_end_run(struct oracle *o, struct oracle_run *run, int status,
 /* The same, or the start of a rollback. own: it is the doing of the claim in force. */
 const char *oracle_end_or_roll_back(struct oracle *o, struct oracle_run *run, int status,
     const char *error, bool rollback, bool own);
+
+/* What rollback: stands before in the name of its undo. */
+const char *oracle_undo_name(const struct oracle_step *step);
 
 /* ["b#1", "a#1"]: what is not undone yet, newest first; count may be NULL. */
 const char *oracle_undone(struct oracle *o, const struct oracle_run *run, size_t *count);
