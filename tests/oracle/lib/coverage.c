@@ -72,7 +72,7 @@ static const char *const wanted[] = {
     "task record_step: ok already PW003 PW005 PW006 PW007 PW012",
     /* Not answers, but what tasks and runs of flows came to. */
     "flow record: success error uncertain skipped element child_or_copy child_with_undo",
-    "flow undo: task step step_skipped",
+    "flow undo: task step",
     "flow round: SUCCESS ERROR CANCELLED rolled_back again child",
     "emit: ok woke already PW003 PW009",
     "signal: taken stored PW001 PW003 PW006 PW007 PW009",

@@ -159,10 +159,7 @@ oracle_each_outcome(struct oracle *oracle,
         /* Only the undos of steps inside of tasks have a slash in their names. */
         for (size_t i = 0; i < run->steps_count; i++)
             if (run->steps[i].state != ORACLE_ERROR)
-                tell("flow undo",
-                    strchr(run->steps[i].name, '/') == NULL     ? "task"
-                        : run->steps[i].state == ORACLE_SKIPPED ? "step_skipped"
-                                                                : "step",
+                tell("flow undo", strchr(run->steps[i].name, '/') == NULL ? "task" : "step",
                     userdata);
         for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
             for (size_t i = 0; i < task->steps_count; i++)
