@@ -139,6 +139,8 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_run pawl.run := pawl._last_run(p_run);
+    v_next text := case when v_run.rolled_back then 'its steps were undone, so begin anew with pawl.fork'
+                        else 'start its next round with pawl.retry' end;
 begin
     if v_run.run_id is null or v_run.tenant <> coalesce(p_bound, v_run.tenant) then
         perform pawl._raise('PW001', format('run %s not found', p_run), 'It may be older than the retention, or be held in another database.');
@@ -149,15 +151,15 @@ begin
     end if;
     return case v_run.status
         when 1 then format('It ended SUCCESS %s ago; it waits for nothing.', pawl._ago(p_now - v_run.ended_at))
-        when 2 then format('It ended ERROR %s ago%s; start its next round with pawl.retry.', pawl._ago(p_now - v_run.ended_at),
-            coalesce(': ' || coalesce(v_run.error ->> 'message', v_run.error ->> 'code', left(v_run.error::text, 200)), ''))
-        else format('It was CANCELLED %s ago%s; start its next round with pawl.retry.', pawl._ago(p_now - v_run.ended_at),
-            coalesce(': ' || (v_run.error ->> 'message'), '')) end;
+        when 2 then format('It ended ERROR %s ago%s; %s.', pawl._ago(p_now - v_run.ended_at),
+            coalesce(': ' || coalesce(v_run.error ->> 'message', v_run.error ->> 'code', left(v_run.error::text, 200)), ''), v_next)
+        else format('It was CANCELLED %s ago%s; %s.', pawl._ago(p_now - v_run.ended_at),
+            coalesce(': ' || (v_run.error ->> 'message'), ''), v_next) end;
 exception
     -- An error that is not an object has no fields.
     when invalid_parameter_value then
-        return format('It ended ERROR %s ago: %s; start its next round with pawl.retry.', pawl._ago(p_now - v_run.ended_at),
-            left(v_run.error::text, 200));
+        return format('It ended ERROR %s ago: %s; %s.', pawl._ago(p_now - v_run.ended_at),
+            left(v_run.error::text, 200), v_next);
 end
 $$;
 comment on function pawl._why_ended(uuid, timestamptz, text) is 'the sentence for a run that has ended';
