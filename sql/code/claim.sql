@@ -432,7 +432,8 @@ begin
         foreach v_queue in array pawl._ready_queues(v_worker.queue_ids, v_most + 100) loop
             exit when v_left <= 0;
             continue when v_queue = any (v_queues);
-            v_picked := pawl._pick(v_queue, v_left, v_worker.tenant, v_now);
+            -- Few of each, because for more than ten claims of a queue wait for each other.
+            v_picked := pawl._pick(v_queue, least(v_left, 10), v_worker.tenant, v_now);
             v_all := v_all || v_picked;
             v_left := v_left - cardinality(v_picked);
             v_queues := v_queues || v_queue;

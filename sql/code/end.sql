@@ -270,6 +270,8 @@ returns json
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
+-- Nobody can guess how many undos there are; hashing suits both few and many.
+set enable_nestloop to off
 as $$
 begin
     return (

@@ -29,9 +29,9 @@ begin
     end if;
     return (
         select s.name || '/' || greatest(p_task % 1000000, 1) || '/' || p_name
-        from pawl.queue q
-        join pawl.flow_step s on s.workflow_id = q.workflow_id
-        where q.queue_id = p_queue and s.step_no = p_task / 1000000);
+        from pawl.flow_step s
+        where s.workflow_id = (select q.workflow_id from pawl.queue q where q.queue_id = p_queue)
+          and s.step_no = p_task / 1000000);
 end
 $$;
 comment on function pawl._undo_name(int, text, int) is 'what the undo of a step is called, without rollback:';

@@ -217,6 +217,10 @@ begin
     if v_named and p_seq > 100000 and not p_task.rolling_back then
         return 'a run records at most 100000 steps: let it end, and go on in a new run';
     end if;
+    if p_kind = 'begin' and p_task.rolling_back then
+        -- guard:undo_of_undo
+        return 'an undo has no undo of its own';
+    end if;
     if p_kind = 'begin' and (p_option -> 'undo' ->> 'handler') is null then
         return 'begin needs an undo with a handler';
     end if;

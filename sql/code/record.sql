@@ -190,13 +190,33 @@ begin
                + coalesce(octet_length(s.undo::text), 0) as bytes
         from pawl._steps_of(p_ids, v_tasks) s
         where s.task_no = 0 or s.undo is not null or s.run_id <> all (v_rolling)
+    ), undo as materialized (
+        -- As _undone() has them.
+        select s.run_id, s.task_no, s.seq, s.name, s.undo, s.output, s.state, s.bytes, s.undo_name
+        from (
+            select s.*, pawl._undo_name(t.queue_id, s.name, s.task_no) as undo_name
+            from step s
+            join (select t.run_id, t.queue_id from pawl.task t where t.run_id = any (v_rolling) and t.task_no = 0) t on t.run_id = s.run_id
+            where s.undo is not null and (s.source_id is null or s.kind = 5)
+            offset 0
+        ) s
+        where not exists (
+                select from step n
+                where n.run_id = s.run_id and n.task_no = s.task_no and n.name = s.name and n.round > s.round and n.undo is not null)
+          and not exists (
+                select from step d
+                where d.run_id = s.run_id and d.task_no = 0 and d.name = 'rollback:' || s.undo_name and d.state in (1, 4))
     ), size as materialized (
-        -- guard:rollback_size
-        select s.run_id, case when s.run_id = any (v_rolling) then 0 else s.task_no end as task_no, sum(s.bytes)::bigint as bytes
-        from step s
-        group by 1, 2
+        select s.run_id, s.task_no, sum(s.bytes)::bigint as bytes
+        from (
+            select s.run_id, s.task_no, s.bytes from step s where s.task_no = 0 or s.run_id <> all (v_rolling)
+            union all
+            -- guard:rollback_size
+            select u.run_id, 0, u.bytes from undo u where u.task_no > 0
+        ) s
+        group by s.run_id, s.task_no
     ), task as materialized (
-        select i.n, t.run_id, t.task_no, t.queue_id, t.round, t.rolling_back, t.tries, coalesce(z.bytes, 0) <= v_max as small,
+        select i.n, t.run_id, t.task_no, t.round, t.rolling_back, t.tries, coalesce(z.bytes, 0) <= v_max as small,
                -- In a rollback outputs stand among the undos as well.
                coalesce(z.bytes, 0) * (1 + t.rolling_back::int) + coalesce(octet_length(t.tries::text), 0) as bytes
         from unnest(p_ids, p_tasks) with ordinality i (run_id, task_no, n)
@@ -235,21 +255,11 @@ begin
                 where w.run_id = c.run_id and w.task_no = c.task_no and w.kind > 0), '[]'),
             'tries', coalesce(c.tries, '{}'),
             'undos', case when c.rolling_back then (
-                -- In the order of _undone().
-                select coalesce(json_agg(json_build_object('name', pawl._undo_name(c.queue_id, s.name, s.task_no), 'undo', s.undo,
-                                                           'output', s.output, 'uncertain', s.state <> 1)
-                                         order by s.task_no desc, strpos(s.name, '#') > 0 desc, s.seq desc, s.name desc), '[]')
-                from step s
-                where s.run_id = c.run_id and s.undo is not null
-                  and (s.source_id is null or s.kind = 5)
-                  and not exists (
-                      select from step n
-                      where n.run_id = s.run_id and n.task_no = s.task_no and n.name = s.name and n.round > s.round
-                        and n.undo is not null)
-                  and not exists (
-                      select from step d
-                      where d.run_id = s.run_id and d.task_no = 0
-                        and d.name = 'rollback:' || pawl._undo_name(c.queue_id, s.name, s.task_no) and d.state in (1, 4))) end) as record
+                select coalesce(json_agg(json_build_object('name', u.undo_name, 'undo', u.undo, 'output', u.output,
+                                                           'uncertain', u.state <> 1)
+                                         order by u.task_no desc, strpos(u.name, '#') > 0 desc, u.seq desc, u.name desc), '[]')
+                from undo u
+                where u.run_id = c.run_id) end) as record
         from chosen c
         left join done d on d.n = c.n
     ) r on r.n = f.n;

@@ -139,15 +139,20 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_run pawl.run := pawl._last_run(p_run);
-    v_next text := case when v_run.rolled_back then 'its steps were undone, so begin anew with pawl.fork'
+    -- As _open_round() decides it.
+    v_next text := case when v_run.rolled_back and exists (
+                             select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 1)
+                        then 'steps were undone, so begin anew with pawl.fork'
                         else 'start its next round with pawl.retry' end;
 begin
     if v_run.run_id is null or v_run.tenant <> coalesce(p_bound, v_run.tenant) then
         perform pawl._raise('PW001', format('run %s not found', p_run), 'It may be older than the retention, or be held in another database.');
     end if;
     if v_run.error ->> 'code' = 'rollback_failed' then
-        return format('It ended ERROR %s ago because an undo failed; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.',
-            pawl._ago(p_now - v_run.ended_at), v_run.error -> 'not_undone');
+        return format('It ended ERROR %s ago because %s; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.',
+            pawl._ago(p_now - v_run.ended_at),
+            case when v_run.error -> 'error' ->> 'code' = 'record_too_large' then 'its undos need more than a worker can be given'
+                 else 'an undo failed' end, v_run.error -> 'not_undone');
     end if;
     return case v_run.status
         when 1 then format('It ended SUCCESS %s ago; it waits for nothing.', pawl._ago(p_now - v_run.ended_at))

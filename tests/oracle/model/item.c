@@ -108,7 +108,7 @@ item_is_good(const struct oracle_run *run, const struct oracle_item *item)
         (!name_is_good(item->name) ||
             (strncmp(item->name, "rollback:", 9) == 0) != run->rolling_back))
         return false;
-    if (strcmp(item->kind, "begin") == 0 && item->option.undo == NULL)
+    if (strcmp(item->kind, "begin") == 0 && (item->option.undo == NULL || run->rolling_back))
         return false;
     if (strcmp(item->kind, "sleep") == 0 && item->option.ms == ORACLE_NONE)
         return false;

@@ -9,5 +9,5 @@ select fence as f from t.one(:s) \gset
 select is(pawl.why(:'r'), 'It is rolled back by worker web-3, whose lease is live for 30 s more.', 'held');
 select is(t.answers(:s, json_build_array(json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'rollback:pay#1', 'payload', '{}'),
     json_build_object('run', :'r', 'fence', :f, 'kind', 'complete'))), 'ok ok', 'it is undone');
-select is(pawl.why(:'r'), 'It ended ERROR 0 s ago: {}; its steps were undone, so begin anew with pawl.fork.', 'and cannot be tried again');
+select is(pawl.why(:'r'), 'It ended ERROR 0 s ago: {}; steps were undone, so begin anew with pawl.fork.', 'and cannot be tried again');
 select * from finish();
