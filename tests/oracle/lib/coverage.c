@@ -152,27 +152,47 @@ count_of(const struct coverage *coverage, const char *verb, size_t verb_length, 
     return 0;
 }
 
-bool
-coverage_print(const struct coverage *coverage, bool must_be_whole)
+/* Counts the kinds of answers that are wanted, and those that have not come. */
+static int
+walk(const struct coverage *coverage, bool print, int *kinds)
 {
-    int missing = 0, kinds = 0;
+    int missing = 0;
 
+    *kinds = 0;
     for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
         size_t verb = strcspn(wanted[i], ":");
         const char *answer = wanted[i] + verb + 1;
 
-        printf("# %-21.*s", (int)verb, wanted[i]);
+        if (print)
+            printf("# %-21.*s", (int)verb, wanted[i]);
         while (*answer == ' ') {
             size_t length = strcspn(++answer, " ");
             long count = count_of(coverage, wanted[i], verb, answer, length);
 
-            printf(" %.*s %ld", (int)length, answer, count);
+            if (print)
+                printf(" %.*s %ld", (int)length, answer, count);
             missing += count == 0;
-            kinds++;
+            ++*kinds;
             answer += length;
         }
-        printf("\n");
+        if (print)
+            printf("\n");
     }
+    return missing;
+}
+
+int
+coverage_missing(const struct coverage *coverage)
+{
+    int kinds;
+
+    return walk(coverage, false, &kinds);
+}
+
+void
+coverage_print(const struct coverage *coverage)
+{
+    int kinds, missing = walk(coverage, true, &kinds);
+
     printf("# %ld calls, %d of %d kinds of answers\n", coverage->calls, kinds - missing, kinds);
-    return missing == 0 || !must_be_whole;
 }

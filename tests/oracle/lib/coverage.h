@@ -24,7 +24,10 @@ struct coverage {
 void coverage_count(struct coverage *coverage, const char *verb, const char *answer);
 void coverage_add(struct coverage *sum, const struct coverage *part);
 
-/* Prints a line for each verb; false if an answer is missing, which is said. */
-bool coverage_print(const struct coverage *coverage, bool must_be_whole);
+/* How many kinds of answers have not come. */
+int coverage_missing(const struct coverage *coverage);
+
+/* Prints a line for each verb. */
+void coverage_print(const struct coverage *coverage);
 
 #endif

@@ -216,14 +216,53 @@ read_plan(int argc, char **argv, struct match_plan *plan)
     plan->whole = plan->flows && plan->calls * (plan->last_seed - plan->first_seed + 1) >= 100000;
 }
 
+struct sum {
+    struct coverage coverage;
+    long failed;
+    long done;
+};
+
+static void
+add_up(struct sum *sum, const struct match_plan *plan, const struct shared *shared)
+{
+    *sum = (struct sum){.done = 0};
+    for (long job = 0; job < plan->jobs; job++) {
+        coverage_add(&sum->coverage, &shared[job].coverage);
+        sum->done += shared[job].done;
+        sum->failed += shared[job].failed;
+    }
+}
+
+/* Some answers are rare, and ids decide about them that the engine makes at random: then a few seeds more are played, at most
+ * as many again. Returns how many were played, or 0: something went wrong. */
+static long
+play_until_whole(struct match_plan plan, struct shared *shared, struct sum *sum)
+{
+    long seeds = plan.last_seed - plan.first_seed + 1, played = seeds;
+
+    for (;;) {
+        if (!run_jobs(&plan, shared))
+            return 0;
+        add_up(sum, &plan, shared);
+        if (!plan.whole || sum->failed > 0 || played >= 2 * seeds ||
+            coverage_missing(&sum->coverage) == 0)
+            return played;
+        plan.first_seed = plan.last_seed + 1;
+        plan.last_seed += (seeds + 4) / 5;
+        played += (seeds + 4) / 5;
+        printf("# seeds %ld..%ld as well, because %d kinds of answers have not come\n",
+            plan.first_seed, plan.last_seed, coverage_missing(&sum->coverage));
+    }
+}
+
 int
 match_main(int argc, char **argv)
 {
     struct match_plan plan = {1, 80, 2500, 2, true, true, true};
-    struct coverage sum = {.lines_count = 0};
+    static struct sum sum;
     struct shared *shared;
-    long done = 0, failed = 0;
     double started_s = bench_now_s();
+    long played;
     bool good, whole;
     char server[64];
 
@@ -235,18 +274,14 @@ match_main(int argc, char **argv)
         bench_die("no shared memory");
     printf("1..2\n# PostgreSQL %s, seeds %ld..%ld, %ld calls each, %ld jobs\n", server,
         plan.first_seed, plan.last_seed, plan.calls, plan.jobs);
-    good = run_jobs(&plan, shared);
-    for (long job = 0; job < plan.jobs; job++) {
-        coverage_add(&sum, &shared[job].coverage);
-        done += shared[job].done;
-        failed += shared[job].failed;
-    }
-    whole = coverage_print(&sum, plan.whole);
+    played = play_until_whole(plan, shared, &sum);
+    coverage_print(&sum.coverage);
     printf("# %.0f s, %.0f calls a second\n", bench_now_s() - started_s,
-        (double)sum.calls / (bench_now_s() - started_s));
-    good = good && failed == 0 && done == plan.last_seed - plan.first_seed + 1;
+        (double)sum.coverage.calls / (bench_now_s() - started_s));
+    good = played > 0 && sum.failed == 0 && sum.done == played;
+    whole = !plan.whole || coverage_missing(&sum.coverage) == 0;
     printf("%s 1 - engine and oracle say the same, %ld of %ld seeds differ\n",
-        good ? "ok" : "not ok", failed, done);
+        good ? "ok" : "not ok", sum.failed, sum.done);
     printf("%s 2 - every verb has given every kind of answer%s\n", whole ? "ok" : "not ok",
         plan.whole ? "" : " # SKIP fewer than 100,000 calls, or none of flows");
     return good && whole ? 0 : 1;
