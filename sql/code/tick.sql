@@ -193,18 +193,27 @@ set jit to off
 as $$
 declare
     v_task pawl.task;
+    v_runs uuid[];
+    v_tasks int[];
     v_ends boolean;
     v_count int := 0;
     v_queues int[] := array[]::int[];
 begin
-    for v_task in
-        select t.* from pawl.task t
+    select array_agg(h.run_id), array_agg(h.task_no) into v_runs, v_tasks
+    from (
+        select t.run_id, t.task_no from pawl.task t
         where t.place = 2 and t.session_id = p_session
         order by t.run_id, t.task_no
         limit p_most
         -- guard:sweep_skip_locked
         for update skip locked
-    loop
+    ) h;
+    for v_n in 1..coalesce(cardinality(v_runs), 0) loop
+        -- Each as it is now: the end of one may have changed the next, if they are of one flow.
+        select t.* into v_task
+        from pawl.task t
+        where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 2 and t.session_id = p_session;
+        continue when not found;
         v_count := v_count + 1;
         if not (v_task.queue_id = any (v_queues)) then
             v_queues := v_queues || v_task.queue_id;

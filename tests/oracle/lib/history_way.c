@@ -360,7 +360,7 @@ choose_busy(struct history *h, struct oracle *o, int at, int item, bool first, i
         ids[count++] = parent;
     if (strcmp(h->calls[at].items[item].kind, "event") == 0 && can_meet_at_topic(h, at))
         ids[count++] = ORACLE_TOPIC;
-    if (first && can_meet_late(h, at)) {
+    if (can_meet_late(h, at)) {
         write_late(late, run);
         ids[count++] = late;
     }

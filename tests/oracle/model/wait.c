@@ -231,7 +231,10 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
         *value = oracle_keepf(o, "{\"state\": \"SUCCESS\", \"output\": %s}", output);
         return;
     }
-    *value = oracle_recorded(o, run, item->name);
+    /* A record of an earlier round does not count while the child is waited for. */
+    *value = oracle_find_wait(run, item->name) != NULL
+        ? oracle_keepf(o, "{\"child\": \"%s\", \"state\": \"PAUSED\"}", id)
+        : oracle_recorded(o, run, item->name);
 }
 
 void
