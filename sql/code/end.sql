@@ -234,7 +234,9 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    if p_rollback and p_task.undo and not p_task.rolling_back
+    -- Looked at now: the tasks of a flow tell their run of undos when they go, which may be a moment ago.
+    if p_rollback and not p_task.rolling_back
+       and (select t.undo from pawl.task t where t.run_id = p_task.run_id and t.task_no = p_task.task_no)
        and json_array_length(pawl._undone(p_task)) > 0 then
         if p_status = 3 then
             perform pawl._cancel_children(p_task, p_now);
@@ -292,3 +294,15 @@ begin
 end
 $$;
 comment on function pawl._undone(pawl.task) is 'names of steps that are not undone yet';
+
+create or replace function pawl._was_undone(p_run uuid)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return exists (select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 1);
+end
+$$;
+comment on function pawl._was_undone(uuid) is 'whether an undo of this run was executed, so that it cannot go on';

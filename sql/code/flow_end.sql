@@ -123,18 +123,6 @@ end
 $$;
 comment on function pawl._note_undos(pawl.task) is 'a run of a flow has something to undo';
 
-create or replace function pawl._has_undos(p_run pawl.task)
-returns boolean
-language plpgsql
-stable
-set search_path to pg_catalog, pg_temp
-as $$
-begin
-    return (select t.undo from pawl.task t where t.run_id = p_run.run_id and t.task_no = 0);
-end
-$$;
-comment on function pawl._has_undos(pawl.task) is 'whether a run of a flow has something to undo, by now';
-
 -- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
 -- leaves a record, because nobody knows what it did.
 create or replace function pawl._drop_tasks(p_run pawl.task, p_held boolean, p_now timestamptz, p_only int default null)
@@ -245,7 +233,6 @@ begin
     end if;
     -- guard:child_undo
     perform pawl._leave_children(p_run, p_now);
-    p_run.undo := pawl._has_undos(p_run);
     return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
         (p_run.ending ->> 'rollback')::boolean, p_now);
 end
@@ -267,7 +254,6 @@ begin
     perform pawl._drop_tasks(p_run, true, p_now);
     -- guard:child_undo_forced
     perform pawl._leave_children(p_run, p_now);
-    p_run.undo := pawl._has_undos(p_run);
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;

@@ -402,8 +402,7 @@ begin
         return 'refused';
     end if;
     -- guard:retry_status
-    if v_run.status = 1 or (not p_rollback and exists (
-        select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 1)) then
+    if v_run.status = 1 or (not p_rollback and pawl._was_undone(p_run)) then
         return 'refused';
     end if;
     select r.* into v_first from pawl._runs(array[p_run]) r where r.round = 1;

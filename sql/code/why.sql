@@ -139,10 +139,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_run pawl.run := pawl._last_run(p_run);
-    -- As _open_round() decides it.
-    v_next text := case when v_run.rolled_back and exists (
-                             select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 1)
-                        then 'steps were undone, so begin anew with pawl.fork'
+    v_next text := case when v_run.rolled_back and pawl._was_undone(p_run) then 'steps were undone, so begin anew with pawl.fork'
                         else 'start its next round with pawl.retry' end;
 begin
     if v_run.run_id is null or v_run.tenant <> coalesce(p_bound, v_run.tenant) then

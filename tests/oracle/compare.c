@@ -12,7 +12,9 @@
  * --reduce    0: a difference is only told
  * --flows     0: without flows
  *
- * A sequence that shows a difference is made shorter as long as it still does, and printed as SQL. The output is TAP.
+ * Of 100,000 calls and more every kind of answer must come; if some have not, further seeds are played, at most as many again.
+ * A sequence that shows a difference is made shorter as long as it still does, and printed as SQL. Ids are the engine's own, so
+ * one that depends on them may not come again. The output is TAP.
  */
 #include "match.h"
 

@@ -85,15 +85,15 @@ match_seed(struct player *player, long seed, const struct match_plan *plan)
     return same;
 }
 
-/* What the jobs tell, in memory that they share. */
-struct shared {
+/* What a job tells, in memory that it shares; or all of them together. */
+struct tally {
     struct coverage coverage;
     long failed;
     long done;
 };
 
 static void
-work(const struct match_plan *plan, long job, struct shared *shared)
+work(const struct match_plan *plan, long job, struct tally *shared)
 {
     struct player player;
 
@@ -146,7 +146,7 @@ drop_database(long job, const char *base)
 }
 
 static bool
-run_jobs(const struct match_plan *plan, struct shared *shared)
+run_jobs(const struct match_plan *plan, struct tally *shared)
 {
     char base[128];
     bool good = true;
@@ -216,16 +216,10 @@ read_plan(int argc, char **argv, struct match_plan *plan)
     plan->whole = plan->flows && plan->calls * (plan->last_seed - plan->first_seed + 1) >= 100000;
 }
 
-struct sum {
-    struct coverage coverage;
-    long failed;
-    long done;
-};
-
 static void
-add_up(struct sum *sum, const struct match_plan *plan, const struct shared *shared)
+add_up(struct tally *sum, const struct match_plan *plan, const struct tally *shared)
 {
-    *sum = (struct sum){.done = 0};
+    *sum = (struct tally){.done = 0};
     for (long job = 0; job < plan->jobs; job++) {
         coverage_add(&sum->coverage, &shared[job].coverage);
         sum->done += shared[job].done;
@@ -236,7 +230,7 @@ add_up(struct sum *sum, const struct match_plan *plan, const struct shared *shar
 /* Some answers are rare, and ids decide about them that the engine makes at random: then a few seeds more are played, at most
  * as many again. Returns how many were played, or 0: something went wrong. */
 static long
-play_until_whole(struct match_plan plan, struct shared *shared, struct sum *sum)
+play_until_whole(struct match_plan plan, struct tally *shared, struct tally *sum)
 {
     long seeds = plan.last_seed - plan.first_seed + 1, played = seeds;
 
@@ -259,8 +253,8 @@ int
 match_main(int argc, char **argv)
 {
     struct match_plan plan = {1, 80, 2500, 2, true, true, true};
-    static struct sum sum;
-    struct shared *shared;
+    static struct tally sum;
+    struct tally *shared;
     double started_s = bench_now_s();
     long played;
     bool good, whole;
