@@ -266,31 +266,49 @@ end
 $$;
 comment on function pawl._end_or_roll_back(pawl.task, int, json, boolean, timestamptz) is 'ends a run, or starts its rollback if it has undos';
 
--- Steps whose undo has neither run nor been skipped, newest first. Copied steps of a fork are never undone.
-create or replace function pawl._undone(p_task pawl.task)
-returns json
+-- Steps whose undo has neither run nor been skipped, in the order of their rollback: the newest first; of a flow by its tasks,
+-- and the steps inside of one before what the task came to. Copied steps of a fork are never undone.
+create or replace function pawl._undos(p_runs uuid[])
+returns table (run_id uuid, place bigint, name text, task_no int, undo json, output json, uncertain boolean)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 -- Nobody can guess how many undos there are; hashing suits both few and many.
 set enable_nestloop to off
 as $$
+#variable_conflict use_column
 begin
-    return (
-        with step as materialized (
-            select s.task_no, s.round, s.state, s.kind, s.seq, pawl._undo_name(p_task.queue_id, s.name, s.task_no) as name, s.undo,
-                   s.source_id, strpos(s.name, '#') > 0 as inner_step
-            from pawl._steps(array[p_task.run_id]) s
-            where s.task_no = 0 or s.undo is not null
-        )
-        -- Of a flow by its tasks; the steps inside of one come before what the task came to.
-        select coalesce(json_agg(s.name order by s.task_no desc, s.inner_step desc, s.seq desc, s.name desc), '[]')
-        from step s
-        where s.undo is not null and (s.source_id is null or s.kind = 5)
-          and not exists (
-              select from step n
-              where n.task_no = s.task_no and n.name = s.name and n.round > s.round and n.undo is not null)
-          and not exists (select from step d where d.task_no = 0 and d.name = 'rollback:' || s.name and d.state in (1, 4)));
+    return query
+    with step as materialized (
+        select s.*, pawl._undo_name(t.queue_id, s.name, s.task_no) as undo_name
+        from pawl._steps(p_runs) s
+        join (select t.run_id, t.queue_id from pawl.task t where t.run_id = any (p_runs) and t.task_no = 0) t on t.run_id = s.run_id
+        -- guard:rollback_sees_all
+        where s.task_no = 0 or s.undo is not null
+    )
+    select s.run_id,
+           row_number() over (partition by s.run_id order by s.task_no desc, strpos(s.name, '#') > 0 desc, s.seq desc, s.name desc),
+           s.undo_name, s.task_no, s.undo, s.output, s.state <> 1
+    from step s
+    where s.undo is not null and (s.source_id is null or s.kind = 5)
+      and not exists (
+          select from step n
+          where n.run_id = s.run_id and n.task_no = s.task_no and n.name = s.name and n.round > s.round and n.undo is not null)
+      and not exists (
+          select from step d
+          where d.run_id = s.run_id and d.task_no = 0 and d.name = 'rollback:' || s.undo_name and d.state in (1, 4));
+end
+$$;
+comment on function pawl._undos(uuid[]) is 'what the rollbacks of these runs have to execute';
+
+create or replace function pawl._undone(p_task pawl.task)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (select coalesce(json_agg(u.name order by u.place), '[]') from pawl._undos(array[p_task.run_id]) u);
 end
 $$;
 comment on function pawl._undone(pawl.task) is 'names of steps that are not undone yet';

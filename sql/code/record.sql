@@ -170,14 +170,8 @@ set jit to off
 as $$
 declare
     v_max bigint := pawl._record_max();
-    -- A run of a flow that rolls back needs what all its tasks came to; others need their own alone.
     v_rolling uuid[] := array(
-        select r.run_id
-        from unnest(p_ids, p_tasks) r (run_id, task_no)
-        join pawl.task t on t.run_id = r.run_id and t.task_no = r.task_no
-        where r.task_no = 0 and t.rolling_back);
-    -- guard:rollback_sees_all
-    v_tasks int[] := case when cardinality(v_rolling) = 0 then array(select distinct i from unnest(p_tasks) i) end;
+        select t.run_id from pawl.task t where t.run_id = any (p_ids) and t.task_no = 0 and t.rolling_back);
 begin
     with step as materialized (
         select s.*,
@@ -188,29 +182,17 @@ begin
                + coalesce(case when pg_column_compression(s.error) is null then pg_column_size(s.error)
                                else octet_length(s.error::text) end, 0)
                + coalesce(octet_length(s.undo::text), 0) as bytes
-        from pawl._steps_of(p_ids, v_tasks) s
-        where s.task_no = 0 or s.undo is not null or s.run_id <> all (v_rolling)
+        from pawl._steps_of(p_ids, array(select distinct i from unnest(p_tasks) i)) s
     ), undo as materialized (
-        -- As _undone() has them.
-        select s.run_id, s.task_no, s.seq, s.name, s.undo, s.output, s.state, s.bytes, s.undo_name
-        from (
-            select s.*, pawl._undo_name(t.queue_id, s.name, s.task_no) as undo_name
-            from step s
-            join (select t.run_id, t.queue_id from pawl.task t where t.run_id = any (v_rolling) and t.task_no = 0) t on t.run_id = s.run_id
-            where s.undo is not null and (s.source_id is null or s.kind = 5)
-            offset 0
-        ) s
-        where not exists (
-                select from step n
-                where n.run_id = s.run_id and n.task_no = s.task_no and n.name = s.name and n.round > s.round and n.undo is not null)
-          and not exists (
-                select from step d
-                where d.run_id = s.run_id and d.task_no = 0 and d.name = 'rollback:' || s.undo_name and d.state in (1, 4))
+        select u.*, 120 + length(u.name) + coalesce(octet_length(u.output::text), 0) + octet_length(u.undo::text) as bytes
+        from pawl._undos(v_rolling) u
+        where cardinality(v_rolling) > 0
     ), size as materialized (
         select s.run_id, s.task_no, sum(s.bytes)::bigint as bytes
         from (
-            select s.run_id, s.task_no, s.bytes from step s where s.task_no = 0 or s.run_id <> all (v_rolling)
+            select s.run_id, s.task_no, s.bytes from step s
             union all
+            -- Outputs of a flow's tasks stand among its undos alone.
             -- guard:rollback_size
             select u.run_id, 0, u.bytes from undo u where u.task_no > 0
         ) s
@@ -255,9 +237,8 @@ begin
                 where w.run_id = c.run_id and w.task_no = c.task_no and w.kind > 0), '[]'),
             'tries', coalesce(c.tries, '{}'),
             'undos', case when c.rolling_back then (
-                select coalesce(json_agg(json_build_object('name', u.undo_name, 'undo', u.undo, 'output', u.output,
-                                                           'uncertain', u.state <> 1)
-                                         order by u.task_no desc, strpos(u.name, '#') > 0 desc, u.seq desc, u.name desc), '[]')
+                select coalesce(json_agg(json_build_object('name', u.name, 'undo', u.undo, 'output', u.output,
+                                                           'uncertain', u.uncertain) order by u.place), '[]')
                 from undo u
                 where u.run_id = c.run_id) end) as record
         from chosen c
