@@ -13,8 +13,9 @@
  * --flows     0: without flows
  *
  * Of 100,000 calls and more every kind of answer must come; if some have not, further seeds are played, at most as many again.
- * A sequence that shows a difference is made shorter as long as it still does, and printed as SQL. Ids are the engine's own, so
- * one that depends on them may not come again. The output is TAP.
+ * What the engine does at random follows from the seed, too. With --jobs 1 the same seed gives the same answers again, of which a
+ * digest is printed; with more, rows that are alike in all that decides may come in another order. A sequence that shows a
+ * difference is made shorter as long as it still does, and printed as SQL. The output is TAP.
  */
 #include "match.h"
 

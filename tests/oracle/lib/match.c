@@ -42,8 +42,7 @@ tell(struct player *player, long seed, struct call *calls, size_t count,
         return;
     count = reduce_calls(player, calls, count);
     if (count == 0) {
-        printf(
-            "# it did not come again: it takes ids and orders that the engine chooses at random\n");
+        printf("# it did not come again: it takes an order of rows that no seed decides\n");
         return;
     }
     printf("# reduced to %zu calls:\n", count);
@@ -67,6 +66,7 @@ match_seed(struct player *player, long seed, const struct match_plan *plan)
         bench_die("out of memory");
     generator_init(&generator, (uint64_t)seed);
     generator.flows = plan->flows;
+    player->seed = seed;
     player_reset(player);
     for (long i = 0; i < plan->calls && same; i++) {
         enum player_outcome outcome;
@@ -103,7 +103,8 @@ work(const struct match_plan *plan, long job, struct tally *shared)
 
         shared->done++;
         shared->failed += !same;
-        printf("# seed %ld: %s\n", seed, same ? "the same" : "differs");
+        printf("# seed %ld, answers %016llx: %s\n", seed, (unsigned long long)player.digest,
+            same ? "the same" : "differs");
         (void)fflush(stdout); /* several write; each its own lines */
     }
     player_close(&player);
@@ -227,8 +228,7 @@ add_up(struct tally *sum, const struct match_plan *plan, const struct tally *sha
     }
 }
 
-/* Some answers are rare, and ids decide about them that the engine makes at random: then a few seeds more are played, at most
- * as many again. Returns how many were played, or 0: something went wrong. */
+/* Some answers are rare: then a few seeds more are played, at most as many again. Returns how many were played, or 0: something went wrong. */
 static long
 play_until_whole(struct match_plan plan, struct tally *shared, struct tally *sum)
 {

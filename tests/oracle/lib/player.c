@@ -4,6 +4,7 @@
 
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ player_reset(struct player *player)
     forget(&player->runs);
     forget(&player->sessions);
     forget(&player->events);
+    player->digest = UINT64_C(0xcbf29ce484222325);
 }
 
 /* Says where two texts differ, by their first lines that do. */
@@ -269,6 +271,20 @@ count_answer(struct player *player, const struct call *call, const char *answer)
     coverage_count(player->coverage, name, strcmp(answer, "gave back") == 0 ? "gave_back" : answer);
 }
 
+/* What is random in this call depends on its number alone, also when others are left out. */
+static void
+set_seed(struct player *player, int number)
+{
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t mixed = ((uint64_t)player->seed * golden + (uint64_t)number) * golden;
+    char seed[40];
+
+    if (player->seed == 0)
+        return;
+    (void)snprintf(seed, sizeof(seed), "%.9f", (double)(mixed >> 40) / (double)(1 << 24));
+    PQclear(player_call(player, "chance", seed));
+}
+
 /* A batch that commit refuses as a whole goes through the careful form, as the library sends it. */
 static PGresult *
 call_with_care(struct player *player, const struct call *call)
@@ -298,6 +314,14 @@ hold_lock(struct player *player, const char *run)
     oracle_hold_lock(player->oracle, run);
 }
 
+/* FNV-1a. */
+static void
+add_to_digest(struct player *player)
+{
+    for (const char *at = pw_buf_text(&player->got); *at != '\0'; at++)
+        player->digest = (player->digest ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+}
+
 enum player_outcome
 player_play(struct player *player, const struct call *call)
 {
@@ -320,10 +344,12 @@ player_play(struct player *player, const struct call *call)
         player_fill_item(player, &call->items[i], &choices[i]);
     if (locked != NULL)
         hold_lock(player, locked);
+    set_seed(player, call->number);
     result = call_with_care(player, call);
     for (int i = 0; i < call->items_count; i++)
         player_learn_choice(player, &call->items[i], &player->choices[i], &choices[i]);
     pw_buf_adds(&player->got, player_column(result, 0));
+    add_to_digest(player);
     chosen = strdup(PQresultStatus(result) == PGRES_TUPLES_OK ? player_column(result, 1) : "");
     if (chosen == NULL)
         bench_die("out of memory");

@@ -37,9 +37,11 @@ struct player {
     struct coverage *coverage;
     struct player_choice choices[CALL_ITEMS_MAX];
     struct oracle_chooser chooser;
+    long seed;             /* of what is random in the engine; 0: none */
     int number;            /* of the call that is being made */
     int children;          /* that flows have started in it */
     PGresult *swept;       /* sessions that housekeeping has ended */
+    uint64_t digest;       /* of all answers since the beginning */
     struct pw_buf sql;     /* the arguments of the last call */
     struct pw_buf got;     /* what the engine answered, or holds */
     struct pw_buf wanted;  /* the same of the oracle */

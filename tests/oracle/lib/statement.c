@@ -127,6 +127,7 @@ player_prepare(PGconn *conn)
         bench_do(conn, pw_buf_text(&sql));
     }
     pw_buf_done(&sql);
+    bench_do(conn, "prepare chance as select setseed($1)");
     bench_do(conn,
         "prepare show as select string_agg(oracle.show_run(r), '' order by r) "
         "from unnest($1::uuid[]) r");
