@@ -17,6 +17,7 @@ enum {
     cancel_in = 10,
     operate_ms = 250,
     block_in = 4,
+    block_behind = 10,
     block_max_ms = 300,
     duty_delay_ms = 300,
     retry_delay_ms = 300
@@ -398,8 +399,11 @@ cancel(struct caller *caller, struct duty *duty)
 {
     struct storm *storm = caller->storm;
     uint32_t flags = duty->n % 2 == 0 ? PAWL_ROLLBACK : 0;
+    /* Not while many others are to be cancelled: they would come too late, and the last ones long after the storm. */
     bool in_block = !storm->journalled &&
-        (duty->kind == STORM_PARENT || race_below(&caller->random, block_in) == 0);
+        (duty->kind == STORM_PARENT ||
+            (duties_count(&storm->cancels) < block_behind &&
+                race_below(&caller->random, block_in) == 0));
     pawl_error *error = NULL;
     pawl_status status;
 
@@ -515,7 +519,7 @@ work_off(struct caller *caller, struct duties *duties,
     for (;;) {
         bool over = atomic_load(&storm->producing) == 0;
 
-        if (over && (!to_the_end || duties_empty(duties)))
+        if (over && (!to_the_end || duties_count(duties) == 0))
             return;
         if (duties_take(duties, &caller->random, over, &duty))
             act(caller, &duty);

@@ -74,13 +74,13 @@ duties_take(struct duties *duties, struct race_random *random, bool any, struct 
     return taken;
 }
 
-bool
-duties_empty(struct duties *duties)
+long
+duties_count(struct duties *duties)
 {
-    bool empty;
+    long count;
 
     lock(duties);
-    empty = duties->count == 0;
+    count = duties->count;
     unlock(duties);
-    return empty;
+    return count;
 }

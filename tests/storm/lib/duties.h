@@ -32,6 +32,6 @@ void duties_add(struct duties *duties, const struct duty *duty);
 /* Takes one that is due; false: there is none now. `any` takes also what is not due. */
 bool duties_take(struct duties *duties, struct race_random *random, bool any, struct duty *duty);
 
-bool duties_empty(struct duties *duties);
+long duties_count(struct duties *duties);
 
 #endif
