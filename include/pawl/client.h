@@ -129,7 +129,8 @@ enum {
 
 /*
  * Cancels a run, for good; why may be NULL. flags is 0 or PAWL_ROLLBACK. PAWL_OK also if it was cancelled before, as that call
- * wanted it: PAWL_ROLLBACK then changes nothing. PAWL_ENOTFOUND, PAWL_EREFUSED if it has ended otherwise, PAWL_EBUSY.
+ * wanted it: PAWL_ROLLBACK then changes nothing. PAWL_ENOTFOUND, PAWL_EREFUSED if it has ended otherwise, or has
+ * failed and is ending, PAWL_EBUSY.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_client_cancel(
     pawl_client *client, const char *run_id, const char *why, uint32_t flags, pawl_error **error);

@@ -287,10 +287,11 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return coalesce(
-        (select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
-         from pawl._step(p_run, p_task, p_name) s order by s.round desc limit 1),
+        -- First, because a record of that name is of an earlier round.
         (select json_build_object('state', 'PAUSED', 'child', w.child_id)
-         from pawl.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind > 0));
+         from pawl.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind > 0),
+        (select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
+         from pawl._step(p_run, p_task, p_name) s order by s.round desc limit 1));
 end
 $$;
 comment on function pawl._recorded(uuid, int, text) is 'the record or the open wait of a step, as commit answers with it';

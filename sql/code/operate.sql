@@ -84,7 +84,9 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_task.rolling_back or p_task.ending is not null then
-        return 'already';
+        -- One that is failing was not cancelled: what its tasks come to until it has ended is recorded.
+        -- guard:cancel_of_failing
+        return case when p_task.ending ->> 'status' = '2' then 'ERROR' else 'already' end;
     end if;
     if p_task.place = 4 then
         if not (pawl._lock_flow(p_task.run_id) and pawl._lock_tasks(p_task.run_id)) then
@@ -145,7 +147,7 @@ begin
 end
 $$;
 comment on function pawl.cancel(uuid[], text, boolean, text) is
-'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that nobody holds ends at once; the holder of a held one is told at its next call or heartbeat and has a grace of 30 seconds. With rollback, its undos run first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in.
+'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that nobody holds ends at once; the holder of a held one is told at its next call or heartbeat and has a grace of 30 seconds. With rollback, its undos run first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in, ERROR also of one that has failed and is ending or rolled back.
 Twice: already.
 Locks: each run in the order of the ids, then its parent; waits two seconds at most in all.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.

@@ -89,7 +89,7 @@ write_answer(char room[static MESSAGE_SIZE], const char *verb, pawl_status statu
         {"busy", "somebody else is at it; try again"},
         {"not_found", "there is no such run any more"},
         {"SUCCESS", "too late: it has ended SUCCESS"},
-        {"ERROR", "too late: it has ended ERROR"},
+        {"ERROR", "too late: it has failed"},
     };
     const char *answer = status == PAWL_OK ? pawl_rows_text(rows, 0, "answer") : NULL;
     const char *meaning = answer;

@@ -134,7 +134,7 @@ judge_cancel(const char *answer, const char *run_id, struct pw_error *err)
         pw_error_hint(err, "Call again.");
         err->retryable = true;
     } else {
-        pw_error_set(err, PAWL_EREFUSED, "run \"%s\" has ended: %s", run_id, answer);
+        pw_error_set(err, PAWL_EREFUSED, "run \"%s\" has ended or is ending: %s", run_id, answer);
     }
     return err->code;
 }

@@ -42,18 +42,17 @@ oracle_recorded(struct oracle *o, struct oracle_run *run, const char *name)
 
     if (name == NULL)
         return NULL;
+    /* First, because a record of that name is of an earlier round. */
+    wait = oracle_find_wait(run, name);
+    if (wait != NULL)
+        return wait->child == NULL
+            ? oracle_keep(o, "{\"child\": null, \"state\": \"PAUSED\"}")
+            : oracle_keepf(o, "{\"child\": \"%s\", \"state\": \"PAUSED\"}", wait->child);
     for (size_t i = 0; i < run->steps_count; i++)
         if (strcmp(run->steps[i].name, name) == 0 &&
             (found == NULL || run->steps[i].round > found->round))
             found = &run->steps[i];
-    if (found != NULL)
-        return oracle_value_of(o, found);
-    wait = oracle_find_wait(run, name);
-    if (wait == NULL)
-        return NULL;
-    return wait->child == NULL
-        ? oracle_keep(o, "{\"child\": null, \"state\": \"PAUSED\"}")
-        : oracle_keepf(o, "{\"child\": \"%s\", \"state\": \"PAUSED\"}", wait->child);
+    return found == NULL ? NULL : oracle_value_of(o, found);
 }
 
 static bool

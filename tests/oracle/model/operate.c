@@ -25,7 +25,7 @@ oracle_cancel_run(
     struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback)
 {
     if (run->ending)
-        return "already";
+        return run->ending_status == 2 ? "ERROR" : "already";
     if (run->place == ORACLE_OPEN) {
         if (oracle_flow_is_locked(o, run))
             return "busy";
