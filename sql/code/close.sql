@@ -63,17 +63,22 @@ begin
         answer := pawl._end_run(p_task, (p_task.ending ->> 'status')::int, null, p_task.ending -> 'error', p_now);
         return;
     end if;
-    if json_array_length(p_option -> 'unused') > 0 then
+    if json_array_length(p_option -> 'unused') > 0 and (
+        select w.strict_order from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
+        where q.queue_id = p_task.queue_id) then
         perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'unused_records', p_option -> 'unused');
-        if (select w.strict_order from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
-            where q.queue_id = p_task.queue_id) then
-            perform pawl._pause_for_drift(p_task, p_now, p_option -> 'unused' ->> 0, 'done', 'nothing');
-            answer := 'refused';
-            reason := 'drift';
-            return;
-        end if;
+        perform pawl._pause_for_drift(p_task, p_now, p_option -> 'unused' ->> 0, 'done', 'nothing');
+        answer := 'refused';
+        reason := 'drift';
+        return;
     end if;
     answer := pawl._end_run(p_task, 1, coalesce(p_payload, 'null')::json, null, p_now);
+    -- What is busy is sent again. Its end may have moved what is recorded of it.
+    -- guard:unused_once
+    if answer = 'ok' and json_array_length(p_option -> 'unused') > 0 then
+        perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept or exists (select from pawl.run_kept k where k.run_id = p_task.run_id),
+            p_now, 'unused_records', p_option -> 'unused');
+    end if;
 end
 $$;
 comment on function pawl._complete(pawl.task, timestamptz, text, json) is 'ends a run that its handler finished';

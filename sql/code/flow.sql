@@ -31,7 +31,8 @@ Locks: an advisory lock on the name.
 Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW008 isolation level.
 Bound: constant.';
 
--- The flow, locked, so that its definition is changed by one at a time and not while it is frozen.
+-- The flow, changed, so that its definition is changed by one at a time and not while it is frozen, and a first trigger whose
+-- snapshot is older fails instead of freezing what it does not see.
 create or replace function pawl._flow(p_name text)
 returns pawl.workflow
 language plpgsql
@@ -41,14 +42,15 @@ as $$
 declare
     v_flow pawl.workflow;
 begin
-    select w.* into v_flow from pawl.workflow w where w.name = p_name and w.flow for update;
+    -- guard:flow_update
+    update pawl.workflow w set frozen = w.frozen where w.name = p_name and w.flow returning w.* into v_flow;
     if not found then
         perform pawl._raise('PW002', format('unknown flow "%s"', p_name), 'Create it first: select pawl.create_flow(name).');
     end if;
     return v_flow;
 end
 $$;
-comment on function pawl._flow(text) is 'the row of a flow, locked, or an error';
+comment on function pawl._flow(text) is 'the row of a flow, ours until the end of the transaction, or an error';
 
 -- The options of a step as a row: refuses what is unknown, malformed or out of range.
 create or replace function pawl._step_options(p_flow pawl.workflow, p_step text, p_deps text[], p_options json)

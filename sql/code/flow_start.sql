@@ -189,7 +189,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     -- What cannot be part of a value in the database cannot be asked for either.
-    return coalesce(pawl._digest(pawl._path_set(p_condition), replace(p_input::text, e'\\u0000', e'\\ufffd')::jsonb)
+    return coalesce(pawl._digest(pawl._path_set(p_condition), pawl._readable(p_input::text)::jsonb)
                     = pawl._match_digest(p_condition), false);
 end
 $$;
@@ -376,6 +376,12 @@ declare
 begin
     if not (select w.frozen from pawl.workflow w where w.workflow_id = p_workflow) then
         perform pawl._freeze_flow(p_workflow);
+        -- Until then steps may have been added.
+        -- guard:undo_of_frozen
+        update pawl.task t
+        set undo = true
+        where t.run_id = any (p_runs) and t.task_no = 0 and not t.undo
+          and exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.undo is not null);
     end if;
     if not exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
         perform pawl._end_flows(p_runs, p_now);

@@ -9,7 +9,7 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_hex text := lpad(to_hex((date_part('epoch', p_at) * 1000)::bigint), 12, '0');
+    v_hex text := lpad(to_hex(greatest(0, date_part('epoch', p_at) * 1000)::bigint), 12, '0');
 begin
     return substr(v_hex, 1, 8) || '-' || substr(v_hex, 9, 4) || '-7';
 end
@@ -23,7 +23,9 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return rpad(lpad(to_hex((date_part('epoch', p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid;
+    -- There are none from before 1970, where a long retention may reach.
+    -- guard:id_floor
+    return rpad(lpad(to_hex(greatest(0, date_part('epoch', p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid;
 end
 $$;
 comment on function pawl._id_floor(timestamptz) is 'the least id of that time: a bound of a partition';

@@ -91,9 +91,10 @@ declare
     v_bound text := pawl._bound_tenant();
     v_closing boolean := p_kind in ('complete', 'fail', 'suspend', 'release', 'drift');
 begin
-    -- Errors are read by us later on, and \u0000 cannot be.
+    -- Errors are read by us later on.
+    -- guard:readable_errors
     if p_kind in ('retry', 'fail', 'step_error') then
-        p_payload := replace(p_payload, e'\\u0000', e'\\ufffd');
+        p_payload := pawl._readable(p_payload);
     end if;
     -- guard:item_lock
     select t.* into v_task

@@ -63,3 +63,23 @@ begin
 end
 $$;
 comment on function pawl._check_payload(text) is 'raises when a payload is missing or over a limit';
+
+-- The type json takes halves of characters and \u0000, but whoever reads a value out of it, as the engine does with errors, fails.
+create or replace function pawl._readable(p_json text)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if strpos(p_json, e'\\u') = 0 or p_json is null then
+        return p_json;
+    end if;
+    -- A backslash that is a character stands aside meanwhile, as one that JSON cannot have.
+    p_json := replace(replace(p_json, e'\\\\', chr(1)), e'\\u0000', e'\\ufffd');
+    p_json := regexp_replace(p_json, e'\\\\u[dD][89aAbB][0-9a-fA-F]{2}(?!\\\\u[dD][c-fC-F])', e'\\\\ufffd', 'g');
+    p_json := regexp_replace(p_json, e'(?<!\\\\u[dD][89aAbB][0-9a-fA-F]{2})\\\\u[dD][c-fC-F][0-9a-fA-F]{2}', e'\\\\ufffd', 'g');
+    return replace(p_json, chr(1), e'\\\\');
+end
+$$;
+comment on function pawl._readable(text) is 'JSON whose characters all can be read';

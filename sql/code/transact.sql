@@ -38,7 +38,8 @@ declare
     v_answer text;
 begin
     if cardinality(v_part) is distinct from 7 or v_part[1] <> 'pawl1' or v_part[2] !~ '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
-       or v_part[3] !~ '^[0-9]{1,9}$' or v_part[4] !~ '^[0-9]{1,18}$' or v_part[5] !~ '^[0-9]{1,9}$'
+       or v_part[3] !~ '^([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})$' or v_part[4] !~ '^[0-9]{1,18}$'
+       or v_part[5] !~ '^([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})$'
        or v_part[6] !~ '^(-|[0-9]{1,9})$' then
         -- guard:token_form
         perform pawl._raise('PW003', 'malformed step token', 'Pass the token as the worker handed it out.');

@@ -93,7 +93,15 @@ begin
     values (p_task.run_id, p_task.task_no, p_name, p_kind, coalesce(p_seq, pawl._next_seq(p_task)), p_task.tenant, p_topic,
             p_key, case when p_kind = 3 then pawl._match_digest(p_match) end, p_match, p_form, p_child, p_now, p_due);
     update pawl.task t set attached = true, recorded = true, crashes = 0
-    where t.run_id = p_task.run_id and t.task_no = p_task.task_no and not (t.attached and t.recorded and t.crashes = 0);
+    where t.run_id = p_task.run_id and t.task_no = p_task.task_no
+      -- Who sends a signal above read committed notices a row that was changed, and not one that was locked.
+      -- guard:wait_changes_run
+      and (p_kind in (4, 6) or not (t.attached and t.recorded and t.crashes = 0));
+    if p_task.task_no > 0 and p_kind in (4, 6) then
+        -- Senders come to task 0.
+        -- guard:wait_changes_flow
+        update pawl.task t set attached = true where t.run_id = p_task.run_id and t.task_no = 0;
+    end if;
 end
 $$;
 comment on function pawl._open_wait(pawl.task, timestamptz, text, int, int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
@@ -261,6 +269,13 @@ begin
         return;
     end if;
     -- As for a trigger.
+    -- guard:empty_child_flow
+    if v_workflow.flow and not exists (
+        select from pawl.flow_step s where s.workflow_id = v_workflow.workflow_id and s.step_no > 0) then
+        answer := 'refused';
+        reason := format('flow "%s" has no steps', v_workflow.name);
+        return;
+    end if;
     if (p_option ->> 'priority')::int not between 0 and 32767
        or pawl._millis(p_option ->> 'delay_ms', null) > interval '10 years' or length(p_option ->> 'limit_key') > 500 then
         answer := 'refused';
@@ -307,6 +322,7 @@ as $$
 declare
     v_wait pawl.wait;
     v_task pawl.task;
+    v_event pawl.event;
 begin
     for v_wait in
         select w.*
@@ -321,6 +337,16 @@ begin
     loop
         select t.* into v_task from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
         delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
+        if v_wait.kind = 3 then
+            -- One of so many waits that its event is still being delivered: it came in time.
+            -- guard:timeout_looks_back
+            v_event := pawl._find_event(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
+            if v_event.emitted_at <= v_wait.due_at then
+                perform pawl._record(v_task, v_wait.name, 3, 1, v_wait.seq, v_event.payload, null, p_now,
+                    (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint, 1, null, v_event.event_id);
+                continue;
+            end if;
+        end if;
         perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 2 then 1 else 2 end, v_wait.seq, null,
             case when v_wait.kind <> 2 then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
             (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint);

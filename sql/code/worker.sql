@@ -136,7 +136,7 @@ begin
             select from json_array_elements(p_running) r
             where json_typeof(r) <> 'object'
                or coalesce(r ->> 'run', '') !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-               or coalesce(r ->> 'task', '0') !~ '^[0-9]{1,9}$'
+               or coalesce(r ->> 'task', '0') !~ '^([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})$'
                or coalesce(r ->> 'attempt', '1') !~ '^[0-9]{1,9}$'
                or coalesce(r ->> 'started_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$'
                or coalesce(r ->> 'timeout_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$') then

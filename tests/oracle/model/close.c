@@ -116,22 +116,18 @@ complete(
             : oracle_end_run(o, run, run->ending_status, NULL, run->ending_error, run->fence);
         return;
     }
-    if (item->option.unused != NULL) {
-        if (item->not_json && !run->workflow->strict_order) {
-            *answer = "refused";
-            return;
-        }
+    if (item->option.unused != NULL && run->workflow->strict_order) {
         oracle_audit(o, run, "unused_records", NULL);
-        if (run->workflow->strict_order) {
-            oracle_pause_for_drift(o, run);
-            *answer = "refused";
-            return;
-        }
+        oracle_pause_for_drift(o, run);
+        *answer = "refused";
+        return;
     }
     *answer = item->not_json
         ? "refused"
         : oracle_end_run(o, run, ORACLE_SUCCESS, item->payload == NULL ? "null" : item->payload,
               NULL, run->fence);
+    if (item->option.unused != NULL && strcmp(*answer, "ok") == 0)
+        oracle_audit(o, run, "unused_records", NULL);
 }
 
 static void

@@ -194,7 +194,7 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
     struct pw_uuid parent, child;
     struct oracle_run *made;
 
-    if (w == NULL || item->not_json ||
+    if (w == NULL || item->not_json || (w->flow && w->steps_count == 0) ||
         (option->priority != -1 && (option->priority < 0 || option->priority > 32767))) {
         *answer = "refused";
         return;
