@@ -300,27 +300,20 @@ leave(pawl_worker *worker)
     worker->session_state = PW_SESSION_LEFT;
 }
 
-/*
- * The end: nobody is answered by the database any more, so everybody is told. Once stopped is set handlers free their tasks
- * themselves, and the map of tasks is not looked at any more.
- */
-static void
-end(pawl_worker *worker)
+/* Answers what handlers have posted. False: there was nothing, and from now on they are told that the worker has stopped. */
+static bool
+answer_posted(pawl_worker *worker)
 {
     struct pw_list posted;
-    struct pw_list fresh;
     struct pw_list *link;
 
-    leave(worker);
-    pw_session_lost(worker, "the worker has stopped", pw_now_us());
-    pw_run_wake(&worker->woken);
     pw_list_init(&posted);
-    pw_list_init(&fresh);
     (void)pthread_mutex_lock(&worker->lock);
-    worker->stopped = true;
     pw_list_move_all(&posted, &worker->posted);
-    pw_list_move_all(&fresh, &worker->new_runs);
+    worker->stopped = pw_list_empty(&posted);
     (void)pthread_mutex_unlock(&worker->lock);
+    if (pw_list_empty(&posted))
+        return false;
     while ((link = pw_list_first(&posted)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
 
@@ -329,10 +322,23 @@ end(pawl_worker *worker)
         pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, "the worker has stopped");
     }
     pw_run_wake(&worker->woken);
-    while ((link = pw_list_first(&fresh)) != NULL) {
-        pw_list_remove(link);
-        pw_task_give_back(PW_CONTAINER(link, struct pw_task, link));
-    }
+    return true;
+}
+
+/*
+ * The end: nobody is answered by the database any more, so everybody is told. Once stopped is set handlers free their tasks
+ * themselves, so nothing of ours may point to one by then, and the map of tasks is not looked at any more. It comes to that: whoever knows
+ * that the lease is lost posts no note and starts nothing, so a branch has at most one answer more to come, and a task its last word.
+ */
+static void
+end(pawl_worker *worker)
+{
+    leave(worker);
+    /* Takes what was claimed and not handed out, too. */
+    pw_session_lost(worker, "the worker has stopped", pw_now_us());
+    pw_run_wake(&worker->woken);
+    while (answer_posted(worker))
+        ;
     (void)pthread_mutex_lock(&worker->lock);
     pw_worker_sure(worker);
     (void)pthread_cond_broadcast(&worker->ready_cond);
