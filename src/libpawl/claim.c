@@ -17,6 +17,8 @@ static const int64_t due_slack_us = 110000;
 static const int64_t held_after_us = 1000000;
 static const unsigned held_times = 4;
 static const int64_t held_every_us = 30000000;
+/* A request whose reply is lost so often in a row may be lost because of the reply: there is no memory for it, and libpq breaks. */
+static const unsigned losses_max = 3;
 
 /* The most tasks that a worker holds, so that a slow database does not fill its memory. */
 static size_t
@@ -231,6 +233,7 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
     if (!worker->claim_pending) {
         /* A request has the same number until it is answered, so that a lost reply is found again. */
         worker->claim_pending = true;
+        worker->claim_losses = 0;
         worker->claim_number = worker->claim_number == INT32_MAX ? 1 : worker->claim_number + 1;
         worker->claim_most = most;
         worker->claim_quiet = none_held;
@@ -261,6 +264,15 @@ pw_claim_next_us(const pawl_worker *worker)
     return pw_heap_first(&worker->dues) < at ? pw_heap_first(&worker->dues) : at;
 }
 
+/* Asks for less, under another number. What this one has claimed is found by asking what is held, and given back. */
+static void
+give_up_claim(pawl_worker *worker, int64_t now_us)
+{
+    worker->claim_pending = false;
+    worker->claim_cap = worker->claim_most > 1 ? worker->claim_most / 2 : 1;
+    be_unsure(worker, now_us);
+}
+
 void
 pw_claim_broken(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
 {
@@ -275,6 +287,8 @@ pw_claim_broken(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
         worker->claim_at_us = now_us;
         /* The server may still be at work on it, and then answer nobody. */
         be_unsure(worker, pw_add_us(now_us, held_after_us));
+        if (++worker->claim_losses >= losses_max)
+            give_up_claim(worker, now_us);
     }
 }
 

@@ -202,8 +202,9 @@ struct pawl_worker {
     struct pw_request idle_request;
     struct pw_lane *claim_lane;
     int32_t claim_most;
-    int32_t claim_cap;    /* not more at once, because a claim of more has failed */
-    int32_t claim_number; /* the request's number: the same until it is answered */
+    int32_t claim_cap;     /* not more at once, because a claim of more has failed */
+    int32_t claim_number;  /* the request's number: the same until it is answered */
+    unsigned claim_losses; /* how often its reply was lost */
     bool claim_quiet;
     unsigned claim_looks;
     bool claim_pending; /* asked for, perhaps not sent */

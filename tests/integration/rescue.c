@@ -176,6 +176,39 @@ runs_of_a_connection_that_does_not_come_back_go_on_over_the_other(void **state)
     gate_done(&tale.gate);
 }
 
+/* As when there is no memory for the answer: libpq gives the connection up, however often it is sent. */
+static void
+a_claim_whose_answer_never_arrives_is_given_up_for_a_smaller_one(void **state)
+{
+    struct scene *scene = *state;
+    struct tale tale = {0};
+    struct proxy *proxy = proxy_new(&(struct proxy_options){0});
+    const struct proxy_rule rule = {.text = "pawl_claim", .when = PROXY_AFTER};
+    char database[200];
+
+    (void)snprintf(
+        database, sizeof(database), "host=%s port=%d", proxy_host(proxy), proxy_port(proxy));
+    scene_set(scene, "database", database);
+    scene_set(scene, "concurrency", "4");
+    scene_handle(scene, "rescue.neighbour", three_steps, &tale);
+    scene_do(scene, "select pawl.create_workflow('rescue.neighbour')", NULL);
+    scene_do(scene,
+        "select count(*) from generate_series(1, 10) n, pawl.trigger('rescue.neighbour', "
+        "to_json(n))",
+        NULL);
+    (void)proxy_rule_add(proxy, &rule);
+    scene_work(scene);
+    /* Asks for four, for two, for one. What it does not know of it has given back. */
+    scene_until(scene, "select count(*) = 1 from pawl.task where place = 2 and request >= 3", NULL);
+    scene_until(scene, "select count(*) <= 1 from pawl.task where place = 2", NULL);
+    assert_int_equal(tale.steps, 0);
+    proxy_rules_clear(proxy);
+    scene_until(scene, "select not exists (select from pawl.task)", NULL);
+    (void)scene_rest(scene);
+    assert_int_equal(tale.steps, 30);
+    proxy_free(proxy);
+}
+
 int
 main(void)
 {
@@ -184,6 +217,7 @@ main(void)
         TEST(a_record_that_the_server_stumbles_over_holds_up_only_its_run),
         TEST(a_claim_that_is_too_large_becomes_smaller),
         TEST(runs_of_a_connection_that_does_not_come_back_go_on_over_the_other),
+        TEST(a_claim_whose_answer_never_arrives_is_given_up_for_a_smaller_one),
 #undef TEST
     };
 
