@@ -71,6 +71,7 @@ struct pw_step {
     int64_t started_us;
     int32_t millis;
     int64_t timeout_ms; /* -1: none */
+    bool begun;         /* that it begins is recorded, and it may not be open yet */
     bool transaction;   /* recorded by the caller's own transaction */
     bool function;      /* begun by pawl_step(), which will end it */
     bool took;          /* ended by pawl_step_took() */

@@ -94,6 +94,19 @@ limit_of(const pawl_run *run)
     return pw_options_number(&run->options, PW_OPTION_TIMEOUT_MS, run->task->step_timeout_ms);
 }
 
+/*
+ * Opens the step once it may start. That is asked again when its begin is answered: the run may have been cancelled or lost meanwhile. A
+ * step that was begun and is not executed does no harm, its undo is told that it is uncertain.
+ */
+static pawl_status
+open_step(pawl_run *run)
+{
+    pawl_status status = pw_branch_may_start(run);
+
+    run->phase = status == PAWL_PENDING ? PW_PHASE_LEASE : PW_PHASE_NONE;
+    return status == PAWL_OK ? pw_step_open(run, limit_of(run)) : status;
+}
+
 /* Takes the answer to the start of a step with an undo. */
 static pawl_status
 take_begin(pawl_run *run, pawl_bytes *output)
@@ -111,7 +124,8 @@ take_begin(pawl_run *run, pawl_bytes *output)
             pw_error_make(&run->arena, "refused", "%s", item->reason), NULL, false);
     if (item->state == PW_STATE_SUCCESS || item->state == PW_STATE_ERROR)
         return deliver(run, item->state, item->output, item->error, output);
-    return pw_step_open(run, limit_of(run));
+    run->step.begun = true;
+    return open_step(run);
 }
 
 /* A step that is not recorded yet. */
@@ -140,7 +154,7 @@ begin_step(pawl_run *run, const char *name, pawl_bytes *output)
     pawl_status status;
 
     if (run->phase == PW_PHASE_LEASE && pw_branch_is_about(run, name))
-        return start_step(run, run->step.entry, output);
+        return run->step.begun ? open_step(run) : start_step(run, run->step.entry, output);
     if (run->phase == PW_PHASE_BEGIN && pw_branch_is_about(run, name))
         return take_begin(run, output);
     status = pw_branch_enter(run, name, PW_KIND_STEP, &entry);

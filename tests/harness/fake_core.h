@@ -55,6 +55,9 @@ const char *fake_core_last(void);
 /* What pw_task_may_start() answers, and tells the task, from the n-th call on; 1 is the next one. */
 void fake_core_stand(enum pw_standing standing, int from);
 
+/* The lease may be over for the next so many calls of nonblocking branches: they wait for it, and fake_core_next() returns them. */
+void fake_core_unsure(int calls);
+
 /* Limits. */
 void fake_core_limits(size_t payload_max, size_t memory_max);
 

@@ -110,6 +110,32 @@ both_halves_of_a_step_with_an_undo_pend(void **state)
     assert_int_equal(fake_core_count(), 2);
 }
 
+/* That it begins is recorded once, however often the lease is waited for. */
+static void
+a_step_with_an_undo_waits_for_the_lease_before_it_begins_and_after(void **state)
+{
+    (void)state;
+    begin(NULL);
+    pawl_run_option(run, "undo", "u");
+    fake_core_unsure(1);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_PENDING);
+    assert_int_equal(fake_core_count(), 0);
+    assert_ptr_equal(fake_core_next(), run);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_PENDING);
+    assert_int_equal(fake_core_count(), 1);
+    assert_ptr_equal(fake_core_next(), run);
+    fake_core_unsure(1);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_PENDING);
+    assert_ptr_equal(fake_core_next(), run);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(fake_core_count(), 1);
+    assert_string_equal(fake_core_item(0), "begin a#1 - {\"undo\":{\"handler\":\"u\"}}");
+    assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("5"), NULL), PAWL_PENDING);
+    assert_ptr_equal(fake_core_next(), run);
+    assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("5"), NULL), PAWL_OK);
+    assert_string_equal(fake_core_item(1), "step a#1 5 -");
+}
+
 static void
 a_failure_pends_and_then_suspends(void **state)
 {
@@ -312,6 +338,8 @@ main(void)
         cmocka_unit_test_teardown(a_step_pends_until_the_worker_has_its_answer, end),
         cmocka_unit_test_teardown(replay_does_not_pend, end),
         cmocka_unit_test_teardown(both_halves_of_a_step_with_an_undo_pend, end),
+        cmocka_unit_test_teardown(
+            a_step_with_an_undo_waits_for_the_lease_before_it_begins_and_after, end),
         cmocka_unit_test_teardown(a_failure_pends_and_then_suspends, end),
         cmocka_unit_test_teardown(what_follows_a_refusal_pends_as_well, end),
         cmocka_unit_test_teardown(waits_pend, end),

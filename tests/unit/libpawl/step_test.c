@@ -388,6 +388,32 @@ nothing_is_started_when_it_may_not_be(void **state)
 }
 
 static void
+a_step_with_an_undo_is_not_executed_when_its_run_was_stopped_while_it_began(void **state)
+{
+    static const struct {
+        enum pw_standing standing;
+        pawl_status status;
+    } cases[] = {
+        {PW_CANCELLED, PAWL_ECANCELLED},
+        {PW_LEASE_LOST, PAWL_ELEASE_LOST},
+        {PW_PAUSED, PAWL_SUSPENDED},
+    };
+    struct plan plan = {0};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin(NULL);
+        fake_core_stand(cases[i].standing, 2);
+        pawl_run_option(run, "undo", "u");
+        assert_int_equal(pawl_step(run, "a", work, &plan, NULL), cases[i].status);
+        assert_int_equal(plan.calls, 0);
+        assert_int_equal(fake_core_count(), 1);
+        assert_string_equal(fake_core_item(0), "begin a#1 - {\"undo\":{\"handler\":\"u\"}}");
+        end(state);
+    }
+    begin(NULL);
+}
+
+static void
 what_a_step_returns_because_of_its_run_is_no_failure(void **state)
 {
     struct plan plan = {.status = PAWL_ECANCELLED};
@@ -451,6 +477,8 @@ main(void)
         cmocka_unit_test_teardown(what_the_engine_refuses_becomes_a_final_failure, end),
         cmocka_unit_test_teardown(a_lost_lease_and_a_cancel_stop_the_branch, end),
         cmocka_unit_test_teardown(nothing_is_started_when_it_may_not_be, end),
+        cmocka_unit_test_teardown(
+            a_step_with_an_undo_is_not_executed_when_its_run_was_stopped_while_it_began, end),
         cmocka_unit_test_teardown(what_a_step_returns_because_of_its_run_is_no_failure, end),
         cmocka_unit_test_teardown(ten_thousand_steps_of_a_loop_are_counted_fast, end),
     };
