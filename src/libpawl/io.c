@@ -292,6 +292,8 @@ leave(pawl_worker *worker)
     if (worker->session_state != PW_SESSION_LIVE)
         return;
     settle_lanes(worker, until_us);
+    /* What is given back may be with others before the goodbye is answered: who wants to start a step waits until it is told. */
+    atomic_store(&worker->lease_until_us, 0);
     while ((conn = find_conn(worker)) != NULL && !say_goodbye(worker, conn, until_us) &&
         pw_now_us() < until_us) {
         (void)poll(NULL, 0, pause_ms);

@@ -405,6 +405,41 @@ a_stop_that_cannot_wait_gives_back_what_executes(void **state)
     gate_done(&tale.gate);
 }
 
+/* Of two runs one is locked by somebody else, so that the goodbye takes a while; the other one is given back meanwhile. */
+static void
+no_step_starts_while_the_worker_leaves(void **state)
+{
+    struct scene *scene = *state;
+    struct tale tale = {0};
+    PGconn *other = race_connect_direct();
+    char given_back[PAWL_ID_SIZE];
+    char lock[200];
+
+    gate_init(&tale.gate);
+    scene_set(scene, "drain_timeout", "0");
+    scene_handle(scene, "lease.late", begin_late, &tale);
+    scene_work(scene);
+    memcpy(given_back, scene_trigger(scene, "lease.late", "{}"), sizeof(given_back));
+    scene_trigger(scene, "lease.late", "{}");
+    gate_await(&tale.gate, 2);
+    (void)snprintf(
+        lock, sizeof(lock), "select from pawl.task where run_id = '%s' for update", scene->run_id);
+    bench_do(other, "begin");
+    bench_do(other, lock);
+    pawl_worker_drain(scene->worker);
+    scene_until(scene, "select t.state($1) = 'QUEUED'", given_back);
+    gate_open(&tale.gate);
+    let_pass(300);
+    assert_int_equal(tale.steps, 0);
+    bench_do(other, "commit");
+    PQfinish(other);
+    (void)scene_rest(scene);
+    assert_int_equal(tale.steps, 0);
+    assert_string_equal(scene_state(scene, given_back), "QUEUED");
+    assert_string_equal(scene_state(scene, scene->run_id), "QUEUED");
+    gate_done(&tale.gate);
+}
+
 static pawl_status
 tell_well(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
@@ -598,6 +633,7 @@ main(int argc, char **argv)
         TEST(a_handler_that_only_asks_learns_that_the_lease_is_lost),
         TEST(a_drain_gives_back_what_was_not_started_and_consumes_no_attempt),
         TEST(a_stop_that_cannot_wait_gives_back_what_executes),
+        TEST(no_step_starts_while_the_worker_leaves),
         TEST(a_suspect_run_is_taken_only_by_a_worker_with_nothing_else),
         TEST(a_process_that_was_stopped_until_it_was_swept_writes_nothing_and_goes_on),
         TEST(a_process_that_was_stopped_and_that_nobody_has_missed_keeps_its_runs),
