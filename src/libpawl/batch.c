@@ -342,10 +342,11 @@ send_again(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *err
 void
 pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us)
 {
+    const struct pw_request *request = reply->tag;
     size_t count = lane->batch.count;
 
-    /* The session ended meanwhile, and everybody has been told. */
-    if (count == 0)
+    /* The session ended meanwhile, and everybody has been told; what the lane has now is another batch. */
+    if (count == 0 || request->session != worker->session)
         return;
     if (reply->status != PAWL_OK) {
         if (!pw_session_check(worker, reply, now_us))

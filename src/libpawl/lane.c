@@ -197,6 +197,13 @@ give_up(pawl_worker *worker, struct pw_lane *lane, const char *why, int64_t now_
 /* A lane without a connection for this long gives what it has to another. */
 static const int64_t rescue_us = 1000000;
 
+/* Whether a lane can take what another has. A reply that it waits for would be taken for one about that. */
+static bool
+has_room(const struct pw_lane *lane)
+{
+    return lane->is_up && lane->batch.count == 0 && !lane->commit.sent && !lane->confirm.sent;
+}
+
 void
 pw_lane_rescue(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
 {
@@ -209,7 +216,7 @@ pw_lane_rescue(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
         (lane->active == 0 && lane->batch.count == 0 && lane->waiting_count == 0))
         return;
     for (size_t i = 0; i < worker->lane_count; i++)
-        if (worker->lanes[i].is_up && worker->lanes[i].batch.count == 0)
+        if (has_room(&worker->lanes[i]))
             other = &worker->lanes[i];
     if (other == NULL)
         return;

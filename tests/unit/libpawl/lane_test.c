@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work connections of which one is gone, and replies that come after the session they belong to; without a database. */
+#include "libpawl/worker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const int64_t now_us = 1000000000;
+
+static int
+set_up(void **state)
+{
+    pawl_config *config = pawl_config_new();
+    pawl_worker *worker = NULL;
+
+    if (config == NULL || pawl_worker_new(config, &worker, NULL) != PAWL_OK)
+        return -1;
+    pawl_config_free(config);
+    assert_int_equal(worker->lane_count, 2);
+    worker->session = 2;
+    worker->session_state = PW_SESSION_LIVE;
+    *state = worker;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    pawl_worker_free(*state);
+    return 0;
+}
+
+/* The first lane has been without a connection for long, and has something to commit. */
+static void
+break_first(pawl_worker *worker, struct pw_item *item)
+{
+    worker->lanes[0].is_up = false;
+    worker->lanes[0].batch.items[0] = item;
+    worker->lanes[0].batch.count = 1;
+    worker->lanes[1].is_up = true;
+}
+
+static void
+a_lane_takes_over_the_batch_of_another(void **state)
+{
+    pawl_worker *worker = *state;
+    struct pw_item item = {0};
+
+    break_first(worker, &item);
+    pw_lane_rescue(worker, &worker->lanes[0], now_us);
+    assert_int_equal(worker->lanes[0].batch.count, 0);
+    assert_int_equal(worker->lanes[1].batch.count, 1);
+    assert_ptr_equal(worker->lanes[1].batch.items[0], &item);
+}
+
+/* Its own batch is empty because its session has ended; the reply would be taken for that of the one that it took over. */
+static void
+a_lane_that_waits_for_a_reply_takes_nothing_over(void **state)
+{
+    pawl_worker *worker = *state;
+    struct pw_request *requests[] = {&worker->lanes[1].commit, &worker->lanes[1].confirm};
+    struct pw_item item = {0};
+
+    break_first(worker, &item);
+    for (size_t i = 0; i < 2; i++) {
+        requests[i]->sent = true;
+        pw_lane_rescue(worker, &worker->lanes[0], now_us);
+        assert_int_equal(worker->lanes[0].batch.count, 1);
+        assert_int_equal(worker->lanes[1].batch.count, 0);
+        requests[i]->sent = false;
+    }
+    pw_lane_rescue(worker, &worker->lanes[0], now_us);
+    assert_int_equal(worker->lanes[1].batch.count, 1);
+}
+
+static void
+a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch(void **state)
+{
+    pawl_worker *worker = *state;
+    struct pw_lane *lane = &worker->lanes[0];
+    struct pw_reply reply = {.tag = &lane->commit, .status = PAWL_EDATABASE};
+    struct pw_item item = {0};
+
+    lane->batch.items[0] = &item;
+    lane->batch.count = 1;
+    lane->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 1};
+    pw_batch_reply(worker, lane, &reply, now_us);
+    assert_int_equal(lane->batch.count, 1);
+    assert_false(lane->batch.careful);
+    lane->commit.session = 2;
+    pw_batch_reply(worker, lane, &reply, now_us);
+    assert_true(lane->batch.careful);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+        TEST(a_lane_takes_over_the_batch_of_another),
+        TEST(a_lane_that_waits_for_a_reply_takes_nothing_over),
+        TEST(a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
