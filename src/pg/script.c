@@ -68,10 +68,26 @@ connect_script(PGconn *pq, int64_t deadline_us, struct pw_error *err)
         : lost(err, PQerrorMessage(pq));
 }
 
-/* Takes all results. The first error is the cause of the others. */
+/* Whether the server waits for data, or sends some: results say so without end until somebody moves it, and a script has nobody. */
+static bool
+is_copy(ExecStatusType status)
+{
+    return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
+static int
+refuse_copy(struct pw_error *err)
+{
+    pw_error_set(err, PAWL_EINVAL, "a script cannot copy from stdin or to stdout");
+    pw_error_hint(err, "Use psql for it, or copy from and to files of the server.");
+    return PAWL_EINVAL;
+}
+
+/* Takes all results. The first error is the cause of the others. After a copy the connection is of no use. */
 static int
 take_results(PGconn *pq, struct pw_error *err)
 {
+    ExecStatusType kind;
     PGresult *result;
     int status = PAWL_OK;
 
@@ -87,9 +103,12 @@ take_results(PGconn *pq, struct pw_error *err)
         result = PQgetResult(pq);
         if (result == NULL)
             return status;
-        if (PQresultStatus(result) == PGRES_FATAL_ERROR && status == PAWL_OK)
+        kind = PQresultStatus(result);
+        if (kind == PGRES_FATAL_ERROR && status == PAWL_OK)
             status = refused(pq, result, err);
         PQclear(result);
+        if (is_copy(kind))
+            return refuse_copy(err);
     }
 }
 

@@ -91,6 +91,34 @@ a_script_that_fails_says_why(void **state)
     pawl_config_free(nobody);
 }
 
+static int
+never(int64_t took_us, void *userdata)
+{
+    (void)took_us;
+    (void)userdata;
+    return 0;
+}
+
+static void
+a_script_that_copies_is_refused_and_does_not_hang(void **state)
+{
+    static const char *const scripts[] = {
+        "copy (select 1) to stdout", "begin; create temp table t (n int); copy t from stdin"};
+    pawl_config *config = config_of("");
+    pawl_error *error = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        assert_int_equal(pawl_admin_script(config, scripts[i], &error), PAWL_EINVAL);
+        assert_non_null(strstr(pawl_error_message(error), "copy"));
+        assert_non_null(strstr(pawl_error_hint(error), "psql"));
+        pawl_error_free(error);
+        error = NULL;
+    }
+    fixture_expect(pawl_admin_repeat(config, scripts[0], never, NULL, &error), PAWL_EINVAL, &error);
+    pawl_config_free(config);
+}
+
 /* Counts turns; the third is the last. */
 static int
 count_turn(int64_t took_us, void *userdata)
@@ -144,6 +172,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_engine_is_installed_once_however_often_and_removed),
         cmocka_unit_test(a_script_that_fails_says_why),
+        cmocka_unit_test(a_script_that_copies_is_refused_and_does_not_hang),
         cmocka_unit_test(a_script_is_repeated_as_long_as_it_is_wanted),
     };
 
