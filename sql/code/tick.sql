@@ -199,11 +199,13 @@ declare
     v_count int := 0;
     v_queues int[] := array[]::int[];
 begin
-    select array_agg(h.run_id), array_agg(h.task_no) into v_runs, v_tasks
+    select array_agg(h.run_id order by h.run_id, h.task_no), array_agg(h.task_no order by h.run_id, h.task_no) into v_runs, v_tasks
     from (
         select t.run_id, t.task_no from pawl.task t
         where t.place = 2 and t.session_id = p_session
-        order by t.run_id, t.task_no
+        -- Not always the same ones: those of a flow that somebody holds are left, and must not stand before the others.
+        -- guard:sweep_any
+        order by random()
         limit p_most
         -- guard:sweep_skip_locked
         for update skip locked
@@ -372,6 +374,13 @@ begin
         if v_done <> 'busy' then
             delete from pawl.wait w
             where w.run_id = v_limit.run_id and w.task_no = v_limit.task_no and w.name = v_limit.name and w.kind < 1;
+        else
+            -- Its parent, or a task of its flow, is locked for as long as somebody likes. It goes behind the others meanwhile:
+            -- p_most of these would stop every other limit.
+            update pawl.wait w
+            -- guard:limit_put_off
+            set due_at = p_now + interval '1 s'
+            where w.run_id = v_limit.run_id and w.task_no = v_limit.task_no and w.name = v_limit.name and w.kind = 0;
         end if;
     end loop;
     return v_count + pawl._enforce_step_limits(p_now);
