@@ -15,7 +15,9 @@ declare
 begin
     select c.* into v_chore
     from pawl.chore c
-    where c.due_at <= p_now
+    -- No chore is put off for as long as an hour: further ahead means that the clock was set back. Infinity is off.
+    -- guard:chore_clock
+    where c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity'
     order by c.due_at
     limit 1
     for update skip locked;
@@ -48,8 +50,13 @@ language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_until timestamptz := (select s.partitions_until from pawl.setting s where s.only_row);
 begin
-    if p_now > (select s.partitions_until from pawl.setting s where s.only_row) - interval '7 days' then
+    -- As _need_partitions() has it, but earlier.
+    if p_now > v_until - interval '7 days'
+       -- guard:chore_partitions_clock
+       or v_until > p_now + interval '9 days' and v_until < 'infinity' then
         perform pawl._make_partitions(p_now);
     end if;
     return interval '10 min';
@@ -405,7 +412,13 @@ declare
     v_page record;
 begin
     select d.* into v_delivery
-    from pawl.delivery d where d.due_at <= p_now order by d.due_at limit 1 for update skip locked;
+    from pawl.delivery d
+    -- None is put off for more than a second: far ahead means that the clock was set back.
+    -- guard:delivery_clock
+    where d.due_at <= p_now or d.due_at > p_now + interval '1 hour' and d.due_at < 'infinity'
+    order by d.due_at
+    limit 1
+    for update skip locked;
     if not found then
         return;
     end if;
@@ -424,7 +437,7 @@ begin
     update pawl.delivery d
     set after = coalesce(v_page.last, '00000000-0000-0000-0000-000000000000'),
         passed_over = v_page.last is not null and (d.passed_over or v_page.passed_over),
-        due_at = case when v_page.last is null then p_now + interval '1 s' else d.due_at end
+        due_at = case when v_page.last is null then p_now + interval '1 s' else least(d.due_at, p_now) end
     where d.event_id = v_delivery.event_id;
 end
 $$;
@@ -439,9 +452,15 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     -- Kept as seconds since 1970: a timestamp as text would depend on the settings of whoever wrote it.
-    v_from timestamptz := coalesce(to_timestamp(p_chore.position::float8), date_trunc('minute', p_now) - interval '3 min');
-    v_to timestamptz := least(date_trunc('minute', p_now) - interval '1 min', v_from + interval '10 min');
+    v_from timestamptz := to_timestamp(p_chore.position::float8);
+    v_to timestamptz;
 begin
+    -- Never, or until a moment that is far ahead: the clock was set back.
+    -- guard:rollup_clock
+    if v_from is null or v_from > p_now + interval '1 hour' then
+        v_from := date_trunc('minute', p_now) - interval '3 min';
+    end if;
+    v_to := least(date_trunc('minute', p_now) - interval '1 min', v_from + interval '10 min');
     if v_to <= v_from then
         return interval '10 s';
     end if;

@@ -64,7 +64,11 @@ begin
     if found then
         update pawl.setting s
         set partitions_until = (v_today + 8)::timestamp at time zone 'UTC'
-        where s.only_row and s.partitions_until < (v_today + 8)::timestamp at time zone 'UTC';
+        where s.only_row
+          and (s.partitions_until < (v_today + 8)::timestamp at time zone 'UTC'
+               -- Down again, too, when the clock was set back: days in between may have none.
+               -- guard:partitions_down
+               or s.partitions_until > p_now + interval '9 days' and s.partitions_until < 'infinity');
     end if;
 end
 $$;

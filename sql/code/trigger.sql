@@ -67,8 +67,13 @@ language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_until timestamptz := (select s.partitions_until from pawl.setting s where s.only_row);
 begin
-    if p_now > (select s.partitions_until from pawl.setting s where s.only_row) - interval '26 hours' then
+    -- Further ahead than any round makes them: the clock was set back, and what lies between is missing.
+    if p_now > v_until - interval '26 hours'
+       -- guard:partitions_clock
+       or v_until > p_now + interval '9 days' and v_until < 'infinity' then
         perform pawl._make_partitions(p_now);
     end if;
 end
@@ -93,7 +98,7 @@ begin
     if current_setting('transaction_isolation') = 'read committed' then
         return exists (select from pawl.run r where r.run_id = p_id and r.round = 1);
     end if;
-    perform pawl._need_partitions(pawl._id_time(p_id));
+    perform pawl._need_partitions(greatest(pawl._id_time(p_id), pawl.now()));
     insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at,
                           rolled_back, input_apart, tenant)
     values (p_id, 1, 1, 0, 0, 0, 0, '-infinity', '-infinity', false, false, '')
@@ -292,7 +297,11 @@ declare
 begin
     -- Few statements and few calls: what is usual is tested in line, and only the rest is handed on.
     select w.workflow_id, w.queue_id, w.priority::int, w.run_timeout, w.flow,
-           s.tenants_bound, v_now > s.partitions_until - interval '26 hours',
+           s.tenants_bound,
+           -- As _need_partitions() has it.
+           v_now > s.partitions_until - interval '26 hours'
+           -- guard:trigger_partitions_clock
+           or s.partitions_until > v_now + interval '9 days' and s.partitions_until < 'infinity',
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
            (select k.session_id from pawl.worker k
             where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),

@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A clock that is a year ahead for a moment leaves marks and due times of then. Days between now and then have no partitions,
+-- and chores would be done in a year.
+select plan(13);
+
+select t.session() as s \gset
+select t.run() \g /dev/null
+create function until() returns int language sql as $$
+    select (s.partitions_until at time zone 'UTC')::date - (pawl.now() at time zone 'UTC')::date from pawl.setting s
+$$;
+select pawl.test_clock_advance('1 year') \g /dev/null
+select pawl.register('ahead', '{*}') as r \gset
+select pawl.housekeep() \g /dev/null
+select pawl.housekeep() \g /dev/null
+insert into pawl.delivery (event_id, after, due_at) values (gen_random_uuid(), gen_random_uuid(), pawl.now());
+select pawl.test_clock_advance('- 1 year') \g /dev/null
+select cmp_ok(until(), '>', 300, 'the mark of partitions is far ahead');
+select is((select count(*) from pawl.chore c where c.due_at > pawl.now() + interval '1 day'), 6::bigint, 'all chores are due far ahead');
+select cmp_ok((select to_timestamp(c.position::float8) from pawl.chore c where c.chore = 'rollup'), '>', pawl.now() + interval '1 day', 'and runs are counted until then');
+
+select run_id as r from pawl.trigger('test.flow') \gset
+select is(until(), 8, 'a trigger puts the mark right');
+update pawl.setting set partitions_until = pawl.now() + interval '1 year';
+select is((select answer from pawl.emit('x')), 'ok', 'an event');
+select is(until(), 8, 'so do other calls');
+update pawl.setting set partitions_until = pawl.now() + interval '1 year';
+select pawl.housekeep() \g /dev/null
+select is(until(), 8, 'and housekeeping');
+select is((select count(*) from pawl.chore c where c.due_at > pawl.now() + interval '10 min'), 0::bigint, 'whose chores have all been done');
+select cmp_ok((select to_timestamp(c.position::float8) from pawl.chore c where c.chore = 'rollup'), '<', pawl.now(), 'runs that end now are counted');
+select is((select count(*) from pawl.delivery), 0::bigint, 'and the delivery');
+
+update pawl.setting set partitions_until = 'infinity';
+update pawl.chore set due_at = 'infinity';
+select pawl.housekeep() \g /dev/null
+select pawl.trigger('test.flow') \g /dev/null
+select is((select s.partitions_until || ' ' || (select count(*) from pawl.chore c where c.due_at = 'infinity') from pawl.setting s), 'infinity 6', 'infinity is off');
+update pawl.setting set partitions_until = '-infinity';
+update pawl.chore set due_at = '-infinity';
+select pawl.housekeep() \g /dev/null
+
+-- Two weeks, with a worker.
+do $$
+declare
+    v_session bigint;
+begin
+    for i in 1..14 loop
+        perform pawl.test_clock_advance('1 day');
+        v_session := t.session();
+        perform pawl.housekeep();
+    end loop;
+end
+$$;
+select t.session() as s \gset
+select run_id as r, fence as f from t.one(:s) \gset
+select is(t.answer(:s, :'r', :f, 'step', 'a#1', '1', null, 1), 'ok', 'two weeks later a step is recorded');
+select is((select answer from pawl.complete(:s, :'r', :f)), 'ok', 'and a run ends');
+
+select * from finish();
