@@ -322,17 +322,30 @@ declare
     v_limit pawl.wait;
     v_task pawl.task;
     v_done text;
+    v_nobody tid[];
     v_count int := 0;
 begin
-    -- A parent that was cancelled while its child ended leaves a limit of nobody behind.
-    delete from pawl.wait w
-    where w.ctid = any (array(
+    -- A parent that was cancelled while its child ended leaves a limit of nobody behind. Asked row by row from a bounded
+    -- piece: as a join it may read every run there is.
+    v_nobody := array(
         select d.ctid
-        from pawl.wait d
-        where d.kind = 0 and d.due_at <= p_now
-          and not exists (select from pawl.task t where t.run_id = d.run_id and t.task_no = 0)
-        limit p_most
-        for update skip locked));
+        from (
+            select w.ctid, w.run_id
+            from pawl.wait w
+            where w.kind = 0 and w.due_at <= p_now
+            order by w.due_at
+            -- guard:limits_of_nobody_piece
+            limit p_most
+        ) d
+        where not pawl._lives(d.run_id));
+    if cardinality(v_nobody) > 0 then
+        delete from pawl.wait w
+        where w.ctid = any (array(
+            select d.ctid
+            from pawl.wait d
+            where d.ctid = any (v_nobody) and d.kind = 0 and not pawl._lives(d.run_id)
+            for update skip locked));
+    end if;
     for v_limit in
         -- What cannot be locked does not count, or it would stand before the others. The lock on the task is
         -- enough: a commit that ends the run takes it, too.
