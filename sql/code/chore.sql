@@ -185,7 +185,7 @@ begin
     -- A run of a day ends within one more day or is kept apart: so the day is past its time two days later.
     select o.day into v_day
     from pawl._old_partitions('run', ((p_now - p_setting.retention - interval '1 day') at time zone 'UTC')::date) o limit 1;
-    if not found or not pawl._keep_living(v_day, 200) then
+    if not found or not pawl._keep_piece(v_day, 50) then
         return found;
     end if;
     return pawl._drop_partitions(
@@ -197,8 +197,10 @@ end
 $$;
 comment on function pawl._drop_days(timestamptz, pawl.setting) is 'drops the oldest day that is past its time';
 
--- Keeps the rows of runs of that day and before that have not ended. True when none is left.
-create or replace function pawl._keep_living(p_day date, p_most int)
+-- Keeps the rows of runs of that day that have not ended; those of earlier days are gone, or kept. Kept runs stay where they are
+-- for as long as they live, so a walk goes on where the last one came to, p_most runs at a time: from the beginning each time,
+-- it would pass all of them for each few that it keeps. True at the end of a walk that has left nobody out.
+create or replace function pawl._keep_piece(p_day date, p_most int)
 returns boolean
 language plpgsql
 volatile
@@ -208,25 +210,49 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_run uuid;
-    v_end uuid := pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC');
+    -- The day, the last run that was looked at, whether one was passed over.
+    v_position json := (select c.position from pawl.chore c where c.chore = 'retention')::json;
+    v_key text := to_char(p_day, 'YYYYMMDD');
+    v_same boolean := coalesce(v_position ->> 0 = v_key, false);
+    -- guard:keep_goes_on
+    v_last uuid := case when v_same then (v_position ->> 1)::uuid
+                        else pawl._id_floor(p_day::timestamp at time zone 'UTC') end;
+    v_passed_over boolean := v_same and (v_position ->> 2)::boolean;
+    v_looked int := 0;
+    v_kept int := 0;
+    v_ended boolean;
+    v_task record;
 begin
-    for v_run in
-        select t.run_id from pawl.task t
-        where t.run_id < v_end and t.task_no = 0 and not t.kept
-        order by t.run_id
-        limit p_most
-        for update skip locked
+    for v_task in
+        select t.run_id, t.task_no, t.kept
+        from pawl.task t
+        where t.run_id > v_last and t.run_id < pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC')
+        order by t.run_id, t.task_no
+        limit 1000
     loop
-        -- Of a flow all tasks; a piece of it that somebody holds keeps the day for the next round.
-        continue when not pawl._lock_tasks(v_run);
-        perform pawl._keep(v_run);
-        update pawl.task t set kept = true where t.run_id = v_run;
+        exit when v_kept >= p_most;
+        v_looked := v_looked + 1;
+        v_last := v_task.run_id;
+        continue when v_task.task_no > 0 or v_task.kept;
+        perform from pawl.task t where t.run_id = v_task.run_id and t.task_no = 0 and not t.kept for update skip locked;
+        -- Of a flow all tasks; a piece of it that somebody holds keeps the day for the next walk.
+        if found and pawl._lock_tasks(v_task.run_id) then
+            perform pawl._keep(v_task.run_id);
+            update pawl.task t set kept = true where t.run_id = v_task.run_id;
+            v_kept := v_kept + 1;
+        else
+            -- The drop would find it, too, but only under a lock that everybody waits for.
+            v_passed_over := true;
+        end if;
     end loop;
-    return not exists (select from pawl.task t where t.run_id < v_end and t.task_no = 0 and not t.kept);
+    v_ended := v_looked < 1000 and v_kept < p_most;
+    update pawl.chore c
+    set position = case when not v_ended or not v_passed_over then json_build_array(v_key, v_last, v_passed_over)::text end
+    where c.chore = 'retention';
+    return v_ended and not v_passed_over;
 end
 $$;
-comment on function pawl._keep_living(date, int) is 'moves rows of living runs out of a day that is to be dropped';
+comment on function pawl._keep_piece(date, int) is 'moves rows of living runs out of a day that is to be dropped, a piece at a time';
 
 -- Detaches and drops. The lock on the parent is asked for with a short timeout: others wait behind it for
 -- that long at most, and the next round of housekeeping tries again.
@@ -237,17 +263,26 @@ volatile
 set search_path to pg_catalog, pg_temp
 set lock_timeout to '20ms'
 as $$
+declare
+    v_day date;
+    v_lives boolean := false;
 begin
     for v_n in 1..cardinality(p_names) loop
         continue when to_regclass('pawl.' || p_names[v_n]) is null;
         -- Dynamic because the name of a partition is made of its day.
         execute format('alter table pawl.%I detach partition pawl.%I', p_parents[v_n], p_names[v_n]);
         -- A run may have become a living one between the look and the lock: then all is undone.
-        if p_parents[v_n] = 'run' and exists (
-            select from pawl.task t
-            where t.run_id < pawl._id_floor((to_date(right(p_names[v_n], 8), 'YYYYMMDD') + 1)::timestamp at time zone 'UTC')
-              and not t.kept) then
-            raise exception using errcode = '55P03', message = 'a run of this day lives again';
+        if p_parents[v_n] = 'run' then
+            v_day := to_date(right(p_names[v_n], 8), 'YYYYMMDD');
+            -- guard:drop_lives
+            v_lives := exists (
+                select from pawl.task t
+                where t.run_id > pawl._id_floor(v_day::timestamp at time zone 'UTC')
+                  and t.run_id < pawl._id_floor((v_day + 1)::timestamp at time zone 'UTC')
+                  and not t.kept);
+            if v_lives then
+                raise exception using errcode = '55P03', message = 'a run of this day lives again';
+            end if;
         end if;
         -- Dynamic for the same reason.
         execute format('drop table pawl.%I', p_names[v_n]);
@@ -256,6 +291,11 @@ begin
 exception
     -- Not the hot path: without this the caller''s claim or heartbeat would fail with the drop.
     when lock_not_available or deadlock_detected then
+        if v_lives then
+            -- It may stand before what the walk has come to.
+            -- guard:keep_anew
+            update pawl.chore c set position = null where c.chore = 'retention';
+        end if;
         return true;
 end
 $$;
