@@ -3,6 +3,11 @@
 
 -- The tenant that the caller is bound to, or null. Membership is read from the catalog and not asked of
 -- pg_has_role, which says yes to everything for a superuser.
+--
+-- A role may choose among its tenants with set role, and cannot shed them. Rights are those of the current role,
+-- which set role does not tell: in a security definer function of the caller's own it is the function's owner. So
+-- what the login itself is bound to always counts, next to what the role that was set is bound to; and where these
+-- say nothing, all that the login is bound to through its groups counts.
 create or replace function pawl._bound_tenant()
 returns text
 language plpgsql
@@ -10,21 +15,36 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
+    v_login oid;
+    v_role oid;
     v_tenants text[];
 begin
     -- Asked of the settings, which every verb reads: a claim or commit has no room for a lock on one more table.
     if not (select s.tenants_bound from pawl.setting s where s.only_row) then
         return null;
     end if;
-    with recursive role (oid) as (
-        select r.oid from pg_roles r where r.rolname = pawl._caller()
+    v_login := to_regrole(quote_ident(session_user));
+    v_role := to_regrole(quote_ident(pawl._caller()));
+    if v_role is null then
+        -- The setting keeps the name under which a role was set, also when the role is renamed after that.
+        -- guard:set_role_gone
+        raise exception using errcode = '42501',
+            message = format('role "%s", which was set, has been renamed or dropped', pawl._caller()),
+            hint = 'Set the role again.';
+    end if;
+    with recursive role (oid, chosen) as (
+        select v.oid, v.chosen from (values (v_role, true), (v_login, v_login = v_role)) v (oid, chosen)
         union
-        select m.roleid from pg_auth_members m join role on m.member = role.oid
+        select m.roleid, role.chosen from pg_auth_members m join role on m.member = role.oid
     )
-    select array_agg(distinct g.tenant) into v_tenants
-    from pawl.granted g
-    join pg_roles r on r.rolname = g.role_name
-    join role on role.oid = r.oid
+    select coalesce(
+               -- guard:tenant_of_login
+               array_agg(distinct g.tenant) filter (where role.chosen or role.oid = v_login),
+               -- guard:tenant_kept
+               array_agg(distinct g.tenant))
+    into v_tenants
+    from role
+    join pawl.granted g on g.role_name = pg_get_userbyid(role.oid)
     where g.tenant is not null;
     -- Bound to several through its groups, it finds nothing of any of them until it chooses one with set role. No
     -- tenant can have this name.
