@@ -83,7 +83,7 @@ begin
 end
 $$;
 comment on function pawl.grant_role(name, text, text) is
-'Grants a set of rights (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. Only the owner of the schema may call it. No table right is ever granted.
+'Grants a set of rights (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. A role that is renamed has to be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501). Only the owner of the schema may call it. No table right is ever granted.
 Twice: the same again, with the tenant of the second call.
 Locks: none that last.
 Errors: PW001 no such role, PW003 no such set, PW008 isolation level.
@@ -107,16 +107,19 @@ begin
     update pawl.setting s
     set tenants_bound = exists (select from pawl.granted g where g.tenant is not null)
     where s.only_row;
-    perform pawl._apply_grant(role_name, rights, false);
-    for v_other in select g.rights from pawl.granted g where g.role_name = revoke_role.role_name loop
-        perform pawl._apply_grant(role_name, v_other, true);
-    end loop;
+    -- A role that is gone, or has another name now, leaves its row behind.
+    if exists (select from pg_roles r where r.rolname = revoke_role.role_name) then
+        perform pawl._apply_grant(role_name, rights, false);
+        for v_other in select g.rights from pawl.granted g where g.role_name = revoke_role.role_name loop
+            perform pawl._apply_grant(role_name, v_other, true);
+        end loop;
+    end if;
     insert into pawl.act (at, what, who, detail)
     values (pawl.now(), 'revoke_role', pawl._caller(), json_build_object('role', role_name, 'rights', rights));
 end
 $$;
 comment on function pawl.revoke_role(name, text) is
-'Takes a set of rights from a role; other sets that it has stay.
+'Takes a set of rights from a role; other sets that it has stay. A name that is no role''s any more is forgotten, and nothing is taken from the role that had it.
 Twice: PW001.
 Locks: none that last.
 Errors: PW001 the role does not have the set, PW008 isolation level.

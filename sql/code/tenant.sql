@@ -8,6 +8,10 @@
 -- which set role does not tell: in a security definer function of the caller's own it is the function's owner. So
 -- what the login itself is bound to always counts, next to what the role that was set is bound to; and where these
 -- say nothing, all that the login is bound to through its groups counts.
+--
+-- Grants follow a role that is renamed, and a row of pawl.granted does not: it holds a name, because a dump with an
+-- oid, or with a type that is written as a role's name, could not be restored where the role is not. So a role that
+-- holds what every set holds and that no row names is refused until it is granted under its name.
 create or replace function pawl._bound_tenant()
 returns text
 language plpgsql
@@ -39,13 +43,32 @@ begin
     )
     select coalesce(
                -- guard:tenant_of_login
-               array_agg(distinct g.tenant) filter (where role.chosen or role.oid = v_login),
+               array_agg(distinct b.tenant) filter (where b.chosen or b.oid = v_login),
                -- guard:tenant_kept
-               array_agg(distinct g.tenant))
+               array_agg(distinct b.tenant))
     into v_tenants
-    from role
-    join pawl.granted g on g.role_name = pg_get_userbyid(role.oid)
-    where g.tenant is not null;
+    from (
+        select role.oid, role.chosen,
+               case
+                   when g.role_name is not null then g.tenant
+                   -- guard:tenant_renamed
+                   when (
+                       select role.oid <> p.proowner and p.proacl @> makeaclitem(role.oid, p.proowner, 'EXECUTE', false)
+                       from pg_proc p
+                       where p.oid = 'pawl.errors()'::regprocedure)
+                   then chr(1) || 'renamed'
+               end
+        from role
+        left join pawl.granted g on g.role_name = pg_get_userbyid(role.oid)
+        -- Kept apart, so that a tenant is looked for once.
+        offset 0
+    ) b (oid, chosen, tenant)
+    where b.tenant is not null;
+    if chr(1) || 'renamed' = any (v_tenants) then
+        raise exception using errcode = '42501',
+            message = format('role "%s", or a role that it is a member of, has rights that were granted under another name', pawl._caller()),
+            hint = 'As the owner, grant them under the new name, with the tenant if there is one: select pawl.grant_role(role, rights, tenant).';
+    end if;
     -- Bound to several through its groups, it finds nothing of any of them until it chooses one with set role. No
     -- tenant can have this name.
     return case when cardinality(v_tenants) > 1 then chr(1) || 'ambiguous' else v_tenants[1] end;
