@@ -77,7 +77,7 @@ oracle_take_back(struct oracle *oracle, int64_t session, const char *run, bool c
 }
 
 const char *
-oracle_enforce(struct oracle *oracle, const char *run, const char *limit)
+oracle_enforce(struct oracle *oracle, const char *run, const char *limit, bool busy)
 {
     struct oracle_run *found = oracle_find_living(oracle, run);
     int64_t *at;
@@ -91,7 +91,7 @@ oracle_enforce(struct oracle *oracle, const char *run, const char *limit)
         return "not allowed: the run has no such limit";
     if (*at > oracle->now)
         return "not allowed: the limit is not over";
-    return oracle_enforce_limit(oracle, found, at);
+    return busy ? oracle_put_off_limit(oracle, found, at) : oracle_enforce_limit(oracle, found, at);
 }
 
 const char *

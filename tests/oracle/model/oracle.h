@@ -289,8 +289,8 @@ const char *oracle_time_out(struct oracle *oracle, const char *run, const char *
 /* What a session held was taken back; crashed: because its lease was over, or it had ended. */
 const char *oracle_take_back(struct oracle *oracle, int64_t session, const char *run, bool crashed);
 
-/* A time limit of a run, "timeout", "grace" or "cancel", was over and enforced. */
-const char *oracle_enforce(struct oracle *oracle, const char *run, const char *limit);
+/* A time limit of a run, "timeout", "grace" or "cancel", was over and enforced; busy: or was put off, because somebody held what that takes. */
+const char *oracle_enforce(struct oracle *oracle, const char *run, const char *limit, bool busy);
 
 /* A session ended: "lost" or "left". */
 const char *oracle_end_session(struct oracle *oracle, int64_t session, const char *why);

@@ -516,7 +516,8 @@ replay_one(struct replay *replay, const struct journal_entry *entry)
 
     if (strcmp(answer, "busy") == 0) {
         replay->admitted->busy++;
-        return NULL;
+        if (strcmp(what, "limit") != 0)
+            return NULL;
     }
     if (strcmp(what, "trigger") == 0)
         return replay_trigger(replay, entry);
@@ -530,8 +531,9 @@ replay_one(struct replay *replay, const struct journal_entry *entry)
     if (strcmp(what, "take_back") == 0)
         return check_answer(replay, answer, replay_take_back(replay, entry));
     if (strcmp(what, "limit") == 0)
-        return check_answer(
-            replay, answer, oracle_enforce(o, entry->run, member(replay, entry->args, "name")));
+        return check_answer(replay, answer,
+            oracle_enforce(
+                o, entry->run, member(replay, entry->args, "name"), strcmp(answer, "busy") == 0));
     if (strcmp(what, "signal") == 0)
         return check_answer(replay, answer,
             oracle_signal(o, entry->run, member(replay, entry->args, "name"), entry->payload));
