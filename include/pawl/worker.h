@@ -158,7 +158,7 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_worker_start(pawl_worker *worker, pawl_e
  *
  * When the setting drain_timeout is over, what still executes is given back, and its calls answer PAWL_ELEASE_LOST; but a
  * thread cannot be stopped from outside, so this waits for its handler to return, however long that takes, and answers
- * PAWL_ETIMEOUT.
+ * PAWL_ETIMEOUT. PAWL_ENOMEM: no thread could be started, and a worker that this call had started has been stopped.
  *
  * All signals are blocked in the threads that call handlers, and so they are in processes that a handler starts (posix_spawn(),
  * system()), which then cannot be ended by SIGTERM: start them with posix_spawn() and an empty mask

@@ -261,6 +261,15 @@ is_started(pawl_worker *worker)
     return started;
 }
 
+/* There is nobody to execute what the worker claims: it gives everything back, and claims nothing more. */
+static void
+stop_in_vain(pawl_worker *worker)
+{
+    pawl_status status = pawl_worker_stop(worker, 0, NULL);
+
+    (void)status; /* why there was no thread is worth more */
+}
+
 pawl_status
 pawl_worker_run(pawl_worker *worker, pawl_error **error)
 {
@@ -268,17 +277,23 @@ pawl_worker_run(pawl_worker *worker, pawl_error **error)
     struct pw_error err = {0};
     struct executor executor;
     pawl_status status;
+    bool starts;
 
     /* Asked first: the lock may be held for ever in a child process. */
     if (!pw_worker_here(worker, &err))
         return pw_error_export(&err, none, error);
-    if (!is_started(worker)) {
+    starts = !is_started(worker);
+    if (starts) {
         status = pawl_worker_start(worker, error);
         if (status != PAWL_OK)
             return status;
     }
-    if (open_executor(&executor, worker, &err) != PAWL_OK)
+    if (open_executor(&executor, worker, &err) != PAWL_OK) {
+        /* One that was started before is its caller's, who may have threads of its own. */
+        if (starts)
+            stop_in_vain(worker);
         return pw_error_export(&err, none, error);
+    }
     wait_for_drain(&executor);
     /* Waits for handlers and for what they wrote; what is left then is given back, and threads find that their lease is lost. */
     status = pawl_worker_stop(worker, pw_worker_settings(worker)->drain_timeout_ms, error);

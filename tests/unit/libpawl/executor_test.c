@@ -145,6 +145,26 @@ a_descriptor_makes_it_drain(void **state)
     (void)close(fds[1]);
 }
 
+/* Else it would go on claiming, and nobody would execute anything. */
+static void
+a_worker_that_was_started_here_is_stopped_when_there_is_no_thread_for_handlers(void **state)
+{
+    pawl_error *error = NULL;
+
+    (void)state;
+    for (int started = 0; started < 2; started++) {
+        fake_core_worker()->started = started != 0;
+        fake_core_worker()->settings.thread_stack = SIZE_MAX / 4 + 1;
+        assert_int_equal(pawl_worker_run(fake_core_worker(), &error), PAWL_ENOMEM);
+        assert_int_equal(pawl_error_code(error), PAWL_ENOMEM);
+        pawl_error_free(error);
+        assert_int_equal(fake_core_starts(), started == 0);
+        assert_int_equal(fake_core_worker()->draining, started == 0);
+        end(state);
+        begin(state);
+    }
+}
+
 static void
 a_worker_that_was_not_started_is_started(void **state)
 {
@@ -363,6 +383,9 @@ main(void)
             there_are_as_many_threads_as_are_needed_and_no_more, begin, end),
         cmocka_unit_test_setup_teardown(a_descriptor_makes_it_drain, begin, end),
         cmocka_unit_test_setup_teardown(a_worker_that_was_not_started_is_started, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_worker_that_was_started_here_is_stopped_when_there_is_no_thread_for_handlers, begin,
+            end),
         cmocka_unit_test_setup_teardown(
             a_worker_that_breaks_ends_the_executor_with_its_error, begin, end),
         cmocka_unit_test_setup_teardown(a_run_without_a_function_here_is_put_off, begin, end),
