@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, roll-up of metrics.
 
--- One chore for each call, the one that is due longest; whoever has its row does it.
-create or replace function pawl._do_chores(p_now timestamptz)
+-- One chore for each call, the one that is due longest; whoever has its row does it. p_retention: only that one, or with false
+-- only the others; null for any.
+create or replace function pawl._do_chore(p_now timestamptz, p_retention boolean)
 returns void
 language plpgsql
 volatile
@@ -17,7 +18,8 @@ begin
     from pawl.chore c
     -- No chore is put off for as long as an hour: further ahead means that the clock was set back. Infinity is off.
     -- guard:chore_clock
-    where c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity'
+    where (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')
+      and (p_retention is null or (c.chore = 'retention') = p_retention)
     order by c.due_at
     limit 1
     for update skip locked;
@@ -42,7 +44,7 @@ begin
     update pawl.chore c set due_at = p_now + v_wait, last_error = v_error where c.chore = v_chore.chore;
 end
 $$;
-comment on function pawl._do_chores(timestamptz) is 'a bounded piece of the chore that is due longest';
+comment on function pawl._do_chore(timestamptz, boolean) is 'a bounded piece of the chore that is due longest';
 
 create or replace function pawl._chore_partitions(p_now timestamptz)
 returns interval

@@ -185,6 +185,7 @@ begin
         perform pawl._raise('PW005', format('session %s has ended', session), 'Register again.');
     end if;
     perform pawl._tick(v_now);
+    perform pawl._tick_retention(v_now);
     epoch := (session >> 32)::int;
     lease_until := v_worker.lease_until;
     for run_id, task, told in

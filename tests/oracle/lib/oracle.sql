@@ -296,13 +296,13 @@ begin
     -- A chore does one piece at a time. A day that cannot be locked at once is left to the next.
     for v_n in 1..200 loop
         update pawl.chore c set due_at = pawl.now() where c.chore = 'retention';
-        perform pawl._do_chores(pawl.now());
+        perform pawl._do_chore(pawl.now(), null);
         select c.last_error into v_error from pawl.chore c where c.chore = 'retention';
         exit when v_error is not null
             or (select c.due_at from pawl.chore c where c.chore = 'retention') = pawl.now() + interval '1 min';
     end loop;
     update pawl.chore c set due_at = pawl.now() where c.chore = 'keys';
-    perform pawl._do_chores(pawl.now());
+    perform pawl._do_chore(pawl.now(), null);
     v_error := coalesce(v_error, (select c.last_error from pawl.chore c where c.chore = 'keys'));
     update pawl.chore set due_at = 'infinity', last_error = null;
     return concat_ws(' ', 'kept', v_living - (select count(*) from pawl.task t where t.task_no = 0 and not t.kept),
