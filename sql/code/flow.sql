@@ -145,6 +145,8 @@ declare
     v_dep text;
 begin
     perform pawl._only_read_committed('add_step');
+    -- guard:add_step_unbound
+    perform pawl._only_unbound('add_step');
     v_flow := pawl._flow(flow);
     if step is null or step !~ '^[a-z0-9_.-]{1,100}$' then
         -- guard:flow_step_name
@@ -213,7 +215,7 @@ comment on function pawl.add_step(text, text, text[], json) is
 'Adds a step to a flow. deps names steps that were added before; their outputs are part of its input, {"run": input of the run, "DEP": output of that step, ...}. Options, all of them optional: map (run, or a dependency: one task for each element of that array, whose input is {"run", "item", "index"}), condition (an object of at most four JSON pointers into the input and scalars, such as {"/run/kind": "web"}), unmet (skip, skip_all to skip its dependents as well, fail), workflow (the step is a child run of this workflow), undo (an undo handler for the rollback), delay, timeout, priority, and the retry policy max_attempts, base, factor, cap, jitter. Answers created, exists, or differs (the step exists with other options, which stay).
 Twice: exists.
 Locks: the row of the flow.
-Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
+Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
 Bound: constant, and the number of dependencies.';
 
 create or replace function pawl._maps_among(p_workflow int, p_steps int[])
