@@ -13,9 +13,11 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_answer text := pawl.create_workflow(name, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
-        step_timeout, false, description);
+    v_answer text;
 begin
+    perform pawl._only_unbound('create_flow');
+    v_answer := pawl.create_workflow(name, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
+        step_timeout, false, description);
     if v_answer = 'created' then
         update pawl.workflow w set flow = true where w.name = create_flow.name;
     elsif not exists (select from pawl.workflow w where w.name = create_flow.name and w.flow) then
@@ -28,7 +30,7 @@ comment on function pawl.create_flow(text, text, int, int, interval, double prec
 'Creates a flow: a workflow whose steps are declared with add_step. The options are defaults for its steps. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow).
 Twice: exists or differs; never changes anything.
 Locks: an advisory lock on the name.
-Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW008 isolation level.
+Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW007 the role is bound to one tenant, PW008 isolation level.
 Bound: constant.';
 
 -- The flow, changed, so that its definition is changed by one at a time and not while it is frozen, and a first trigger whose

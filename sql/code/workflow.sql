@@ -56,6 +56,9 @@ declare
     v_workflow int;
 begin
     perform pawl._only_read_committed('create_workflow');
+    -- Whoever takes a name first sets its options for every tenant.
+    -- guard:create_workflow_unbound
+    perform pawl._only_unbound('create_workflow');
     if name is null or name !~ '^[a-z0-9_-]+([.][a-z0-9_-]+)*$' or length(name) > 200 then
         -- guard:workflow_name
         perform pawl._raise('PW003', format('bad workflow name "%s"', name),
@@ -92,7 +95,7 @@ comment on function pawl.create_workflow(text, text, int, int, interval, double 
 'Creates a workflow and its queue. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow). The description is not compared.
 Twice: exists or differs; never changes anything.
 Locks: an advisory lock on the name.
-Errors: PW003 for a bad name or option, PW008 isolation level.
+Errors: PW003 for a bad name or option, PW007 the role is bound to one tenant, PW008 isolation level.
 Bound: constant.';
 
 create or replace function pawl.alter_workflow(name text, options json)
