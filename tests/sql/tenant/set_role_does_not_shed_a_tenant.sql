@@ -41,8 +41,8 @@ select format('select input ->> ''of'' from pawl.get_run(%L)', :'ours') as see_o
        format('select input ->> ''of'' from pawl.get_run(%L)', :'theirs') as see_theirs \gset
 
 set session authorization :"acme";
-create function public.peek(run uuid) returns json language sql security definer as 'select input from pawl.get_run(run)';
-create function public.stop(run uuid) returns text language sql security definer as 'select answer from pawl.kill(array[run])';
+create function public.peek(run uuid) returns json language sql security definer set search_path to pg_catalog, pg_temp as 'select input from pawl.get_run(run)';
+create function public.stop(run uuid) returns text language sql security definer set search_path to pg_catalog, pg_temp as 'select answer from pawl.kill(array[run])';
 select is(outcome(format('select peek(%L)', :'theirs')), 'PW001', 'a function of its own shows nothing of another tenant');
 set role :"team";
 select is(outcome(format('select peek(%L)', :'theirs')), 'PW001', 'nor after set role to a group without rights');
@@ -72,7 +72,7 @@ select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), 'acme globex', 
 
 -- It is an operator in its own tenant, and would be one in that of the other role.
 set session authorization :"own";
-create function public.end_it(run uuid) returns text language sql security definer as 'select answer from pawl.kill(array[run])';
+create function public.end_it(run uuid) returns text language sql security definer set search_path to pg_catalog, pg_temp as 'select answer from pawl.kill(array[run])';
 set role :"globex";
 select is(outcome(format('select end_it(%L)', :'theirs')), 'not_found', 'who is bound itself does not take its rights to another tenant');
 select is(outcome(:'see_theirs'), 'PW001', 'nor finds anything there');
