@@ -470,7 +470,10 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
         return;
     }
     worker->claim_tries = 0;
-    worker->claim_cap = worker->claim_cap < PW_CLAIM_MAX / 2 ? 2 * worker->claim_cap : PW_CLAIM_MAX;
+    /* Less than that shows nothing: what a larger claim took may not have been given back yet. */
+    if (count >= worker->claim_cap)
+        worker->claim_cap =
+            worker->claim_cap < PW_CLAIM_MAX / 2 ? 2 * worker->claim_cap : PW_CLAIM_MAX;
     worker->claim_pending = false;
     if (reply->unreplicated) {
         /* Fences that a failover may forget are not to be worked with: give them back and ask again. */
