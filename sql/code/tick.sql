@@ -436,23 +436,27 @@ declare
     v_count int := 0;
 begin
     for v_hung in
-        select w.session_id, w.name as worker, (r ->> 'run')::uuid as run_id, coalesce((r ->> 'task')::int, 0) as task_no,
-               r ->> 'step' as step, w.told_at
-        from pawl.worker w
-        cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
-        where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
-          and w.told_at
-              + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
-          -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
-          -- One look for each, and not a join, which would read all that is held.
-          and w.session_id = (
-              select t.session_id
-              from pawl.task t
-              where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
-                and t.claimed_at <= w.told_at)
-        -- Nor must one that somebody has locked.
-        order by random()
-        limit 100
+        select h.*
+        from (
+            select w.session_id, w.name as worker, (r ->> 'run')::uuid as run_id, coalesce((r ->> 'task')::int, 0) as task_no,
+                   r ->> 'step' as step, w.told_at
+            from pawl.worker w
+            cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
+            where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
+              and w.told_at
+                  + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
+              -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
+              -- One look for each, and not a join, which would read all that is held.
+              and w.session_id = (
+                  select t.session_id
+                  from pawl.task t
+                  where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
+                    and t.claimed_at <= w.told_at)
+            -- Nor must one that somebody has locked.
+            order by random()
+            limit 100
+        ) h
+        order by h.run_id, h.task_no
     loop
         select t.* into v_task
         from pawl.task t

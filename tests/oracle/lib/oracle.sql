@@ -270,11 +270,11 @@ begin
     truncate pawl.task, pawl.wait, pawl.signal, pawl.key, pawl.event, pawl.topic, pawl.worker, pawl.run, pawl.step, pawl.audit,
         pawl.note, pawl.run_kept, pawl.step_kept, pawl.audit_kept, pawl.note_kept, pawl.input_kept, pawl.act, pawl.pause,
         pawl.queue_mark, pawl.input, pawl.delivery, pawl.gate, pawl.flow_edge, pawl.flow_step, pawl.queue,
-        pawl.workflow;
+        pawl.workflow restart identity;
     update pawl.setting set epoch = 1, payload_max = 4000;
     update pawl.chore set due_at = 'infinity', position = null;
     perform oracle.set_days('2040-01-01');
-    perform setval(c.oid, 1, false) from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'S';
+    perform setval('pawl.session_no', 1, false);
     perform setval('pawl.housekeeping_clock', 0);
     perform pawl.test_clock_set('2040-01-01 00:00:00+00');
 end

@@ -256,28 +256,52 @@ enforce_limits(struct oracle *o)
     free(list);
 }
 
-/* A worker stops a step at its limit; if it did not within five seconds more, the task is taken from it. */
+static void
+enforce_step_limit(struct oracle *o, const struct oracle_session *s)
+{
+    const struct oracle_running *r = &s->running;
+    struct oracle_run *run = oracle_find_living(o, r->run);
+
+    run = run == NULL ? NULL : oracle_find_task(run, r->task);
+    if (run == NULL || !run->living || run->place != ORACLE_HELD || run->session != s->id ||
+        run->claimed_at > s->told_at)
+        return;
+    if (oracle_ends_lost(o, run, true, true) && oracle_flow_is_locked(o, run->whole))
+        return;
+    oracle_audit(o, run, "step_timeout", NULL);
+    oracle_free_held(o, run, true, true);
+}
+
+static int
+compare_running(const void *a, const void *b)
+{
+    const struct oracle_running *x = &(*(struct oracle_session *const *)a)->running;
+    const struct oracle_running *y = &(*(struct oracle_session *const *)b)->running;
+    int order = strcmp(x->run, y->run);
+
+    return order != 0 ? order : x->task - y->task;
+}
+
+/* A worker stops a step at its limit; if it did not within five seconds more, the task is taken from it. In the order of tasks. */
 static void
 enforce_step_limits(struct oracle *o)
 {
-    for (size_t i = 0; i < o->sessions_count; i++) {
-        const struct oracle_session *s = &o->sessions[i];
-        const struct oracle_running *r = &s->running;
-        struct oracle_run *run;
+    struct oracle_session **hung = NULL;
+    size_t count = 0;
 
-        if (s->ended != NULL || r->run == NULL || r->timeout_ms == ORACLE_NONE ||
-            s->told_at + (r->timeout_ms - r->started_ms + 5000) * 1000 >= o->now)
-            continue;
-        run = oracle_find_living(o, r->run);
-        run = run == NULL ? NULL : oracle_find_task(run, r->task);
-        if (run == NULL || !run->living || run->place != ORACLE_HELD || run->session != s->id ||
-            run->claimed_at > s->told_at)
-            continue;
-        if (oracle_ends_lost(o, run, true, true) && oracle_flow_is_locked(o, run->whole))
-            continue;
-        oracle_audit(o, run, "step_timeout", NULL);
-        oracle_free_held(o, run, true, true);
+    for (size_t i = 0; i < o->sessions_count; i++) {
+        struct oracle_session *s = &o->sessions[i];
+        const struct oracle_running *r = &s->running;
+
+        if (s->ended == NULL && r->run != NULL && r->timeout_ms != ORACLE_NONE &&
+            s->told_at + (r->timeout_ms - r->started_ms + 5000) * 1000 < o->now)
+            *(struct oracle_session **)oracle_push(&hung, &count, sizeof(*hung)) = s;
     }
+    if (count > 1)
+        qsort(hung, count, sizeof(*hung), compare_running);
+    for (size_t i = 0; i < count; i++)
+        enforce_step_limit(o, hung[i]);
+    free(hung);
 }
 
 static void
