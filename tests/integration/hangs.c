@@ -101,7 +101,7 @@ a_connection_that_is_not_made_in_time_is_given_up_and_tried_again(void **state)
     (void)snprintf(
         database, sizeof(database), "host=%s port=%d", proxy_host(proxy), proxy_port(proxy));
     scene_set(scene, "database", database);
-    scene_set(scene, "connect_timeout", "300ms");
+    scene_set(scene, "connect_timeout", "2s");
     begin(scene, &tale);
     proxy_mode(proxy, PROXY_BLACKHOLE, 0);
     proxy_cut_all(proxy);
