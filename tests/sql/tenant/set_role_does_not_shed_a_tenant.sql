@@ -83,7 +83,7 @@ select is((select string_agg(status, ' ') from pawl.list_runs()), 'QUEUED QUEUED
 set session authorization :"both";
 set role :"team";
 \setenv RENAMED :team
-\! psql -qXc "alter role \"$RENAMED\" rename to \"z$RENAMED\"" "$PGDATABASE"
+\! PGHOST="${PAWL_DIRECT_PGHOST:-$PGHOST}" PGPORT="${PAWL_DIRECT_PGPORT:-$PGPORT}" psql -qXc "alter role \"$RENAMED\" rename to \"z$RENAMED\"" "$PGDATABASE"
 select is(outcome(format('select peek(%L)', :'theirs')), '42501', 'a role that was renamed after it was set has to be set again');
 reset session authorization;
 select 'z' || :'team' as team \gset
