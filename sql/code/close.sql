@@ -73,11 +73,10 @@ begin
         return;
     end if;
     answer := pawl._end_run(p_task, 1, coalesce(p_payload, 'null')::json, null, p_now);
-    -- What is busy is sent again. Its end may have moved what is recorded of it.
+    -- What is busy is sent again.
     -- guard:unused_once
     if answer = 'ok' and json_array_length(p_option -> 'unused') > 0 then
-        perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept or exists (select from pawl.run_kept k where k.run_id = p_task.run_id),
-            p_now, 'unused_records', p_option -> 'unused');
+        perform pawl._audit(p_task.run_id, p_task.task_no, pawl._is_kept(p_task), p_now, 'unused_records', p_option -> 'unused');
     end if;
 end
 $$;

@@ -104,9 +104,7 @@ begin
               p_rollback, p_now) = 'busy' then
         return 'busy';
     end if;
-    -- Its end may have moved what is recorded of it.
-    perform pawl._audit(p_task.run_id, 0, p_task.kept or exists (select from pawl.run_kept k where k.run_id = p_task.run_id), p_now,
-        'cancel', json_build_object('why', p_why, 'rollback', p_rollback), p_by);
+    perform pawl._audit(p_task.run_id, 0, pawl._is_kept(p_task), p_now, 'cancel', json_build_object('why', p_why, 'rollback', p_rollback), p_by);
     return 'ok';
 end
 $$;

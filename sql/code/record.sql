@@ -310,6 +310,19 @@ end
 $$;
 comment on function pawl._next_seq(pawl.task) is 'the next number in the order of first starts';
 
+-- Whether what is recorded of a run is kept apart by now: its end, in this transaction, may have moved it.
+create or replace function pawl._is_kept(p_task pawl.task)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return p_task.kept or exists (select from pawl.run_kept k where k.run_id = p_task.run_id);
+end
+$$;
+comment on function pawl._is_kept(pawl.task) is 'whether records of a run have outlived their day';
+
 create or replace function pawl._audit(
     p_id uuid, p_task int, p_kept boolean, p_now timestamptz, p_what text, p_detail json default null, p_who text default null)
 returns void
