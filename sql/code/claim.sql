@@ -254,6 +254,18 @@ end
 $$;
 comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run has left';
 
+create or replace function pawl._claim_max()
+returns bigint
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return 67108864;
+end
+$$;
+comment on function pawl._claim_max() is 'bytes of records, and of inputs, that one claim hands out';
+
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
 create or replace function pawl._leave_out_tasks(p_all tid[], p_left_out text[], p_too_large text[], p_now timestamptz)
@@ -374,6 +386,7 @@ declare
     v_name text;
     v_timeout bigint;
     v_flow boolean;
+    v_apart bigint;
     v_keys text[];
     v_flow_keys text[];
     v_flow_inputs json[];
@@ -450,15 +463,15 @@ begin
     -- Only runs that ran before have something to load. The rows are locked, so their addresses are good.
     select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
            array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
-           bool_or(t.task_no > 0)
-    into v_ids, v_tasks, v_flow
+           bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart)
+    into v_ids, v_tasks, v_flow, v_apart
     from pawl.task t
     where t.ctid = any (v_all);
     if v_ids is not null then
         -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
         perform pawl._settle_due(v_ids, v_tasks, pawl.now());
         select r.records, r.left_out, r.too_large into v_records, v_left_out, v_too_large
-        from pawl._load_records(v_ids, v_tasks, 67108864) r;
+        from pawl._load_records(v_ids, v_tasks, pawl._claim_max()) r;
         if v_left_out is not null or v_too_large is not null then
             v_all := pawl._leave_out_tasks(v_all, v_left_out, v_too_large, v_now);
             if cardinality(v_all) = 0 then
@@ -473,13 +486,23 @@ begin
             return;
         end if;
         v_keys := array(select i.run_id || ' ' || i.task_no from unnest(v_ids, v_tasks) with ordinality i (run_id, task_no, n) order by i.n);
-        select f.keys, f.inputs into v_flow_keys, v_flow_inputs from pawl._flow_inputs(v_all) f;
+        select f.keys, f.inputs, f.left_out into v_flow_keys, v_flow_inputs, v_left_out
+        from pawl._flow_inputs(v_all, pawl._claim_max()) f;
+        if cardinality(v_left_out) > 0 then
+            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
+        end if;
         -- The time limit of a run is with its task 0.
         v_limited := array(
             select z.run_id
             from (select distinct t.run_id from pawl.task t where t.ctid = any (v_all) and t.task_no > 0) r
             cross join lateral (
                 select z.run_id from pawl.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
+    end if;
+    if v_apart > 1 then
+        v_left_out := pawl._over_input(v_all, pawl._claim_max());
+        if cardinality(v_left_out) > 0 then
+            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
+        end if;
     end if;
     if v_worker.idle then
         update pawl.worker w set idle = false
@@ -516,7 +539,7 @@ begin
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
-'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. Does a bounded piece of housekeeping.
+'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. Does a bounded piece of housekeeping.
 Twice: other tasks, or with the same request number the same ones.
 Locks: the tasks it takes; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
@@ -539,7 +562,7 @@ begin
     return query
     select t.run_id, t.task_no, t.fence, q.name, t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
            t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
-           case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid]) f)
+           case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid], 0) f)
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
            (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
            pawl._run_timeout(t.run_id, pawl.now())

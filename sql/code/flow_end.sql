@@ -65,8 +65,25 @@ declare
     v_ids uuid[];
     v_outputs json[];
     v_started timestamptz[];
+    v_few int := pawl._few_deps();
     v_error json;
 begin
+    -- First, because what is too much is not even put together.
+    for v_task in
+        select t.*
+        from unnest(p_runs) r
+        cross join lateral (select t.* from pawl.task t where t.run_id = r and t.task_no = 0 offset 0) t
+        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+        cross join lateral (
+            select from pawl.flow_step s
+            where s.workflow_id = q.workflow_id and s.step_no = 0 and (s.gathers <> '{}' or cardinality(s.deps) > v_few) offset 0) s
+    loop
+        v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
+        if v_error is not null then
+            perform pawl._begin_ending(v_task, 2, v_error, true, null, p_now);
+            p_runs := array_remove(p_runs, v_task.run_id);
+        end if;
+    end loop;
     select array_agg(d.run_id), array_agg(d.outputs), array_agg(d.started_at) into v_ids, v_outputs, v_started
     from pawl._dep_outputs(p_runs, array(select 0 from unnest(p_runs))) d;
     with gone as (
@@ -74,13 +91,9 @@ begin
         using unnest(v_ids, v_outputs, v_started) e (run_id, output, first_at)
         cross join lateral (select h.ctid from pawl.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
         where t.ctid = h.ctid
-          -- As for a plain commit, and no map among the last steps, of which too much may have been gathered.
+          -- As for a plain commit.
           and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
           and t.triggered_at > p_now - interval '1 day'
-          and exists (
-              select from pawl.queue q
-              join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = 0
-              where q.queue_id = t.queue_id and s.gathers = '{}')
         returning t.*, e.output, e.first_at
     ), ended as (
         insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
@@ -96,14 +109,9 @@ begin
         select t.* from pawl.task t
         where t.run_id = any (p_runs) and t.task_no = 0 and t.run_id <> all (coalesce(v_ended, '{}'))
     loop
-        v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
-        if v_error is not null then
-            perform pawl._begin_ending(v_task, 2, v_error, true, null, p_now);
-        else
-            v_task.attempt := 1;
-            v_task.started_at := v_started[array_position(v_ids, v_task.run_id)];
-            perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
-        end if;
+        v_task.attempt := 1;
+        v_task.started_at := v_started[array_position(v_ids, v_task.run_id)];
+        perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
     end loop;
 end
 $$;

@@ -105,28 +105,55 @@ begin
     return 67108864;
 end
 $$;
-comment on function pawl._gather_max() is 'bytes that the gathered outputs of a map step may have';
+comment on function pawl._gather_max() is 'bytes that the outputs which a step depends on may have together';
 
--- How many bytes the outputs of map steps have.
-create or replace function pawl._gathered_bytes(p_runs uuid[], p_steps int[])
+-- How many bytes the outputs have that steps of flows depend on.
+create or replace function pawl._dep_bytes(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, bytes bigint)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
 as $$
 #variable_conflict use_column
+declare
+    v_runs uuid[];
+    v_steps int[];
+    v_deps int[];
+    v_mapped boolean[];
 begin
-    -- Most flows gather nothing.
-    if cardinality(p_runs) = 0 then
+    -- Most flows have nothing that could be so large.
+    if coalesce(cardinality(p_runs), 0) = 0 then
         return;
     end if;
+    select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.no = any (s.gathers))
+    into v_runs, v_steps, v_deps, v_mapped
+    from unnest(p_runs, p_steps) i (run_id, step_no)
+    cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
+    cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+    cross join lateral (
+        select s.deps, s.gathers from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+    cross join lateral unnest(s.deps) d (no);
     return query
-    select e.run_id, e.step_no, sum(octet_length(e.output::text))::bigint
-    from pawl._elements(p_runs, p_steps) e
-    group by e.run_id, e.step_no;
+    with part as materialized (
+        select o.run_id, o.task_no / 1000000 as no, octet_length(o.output::text) as bytes
+        from pawl._outputs(array(select distinct r from unnest(v_runs) r), array(select distinct d * 1000000 from unnest(v_deps) d)) o
+        union all
+        select e.run_id, e.step_no, sum(octet_length(e.output::text))
+        from pawl._elements(
+            array(select m.run_id from unnest(v_runs, v_mapped) m (run_id, mapped) where m.mapped),
+            array(select m.dep_no from unnest(v_deps, v_mapped) m (dep_no, mapped) where m.mapped)) e
+        group by e.run_id, e.step_no
+    )
+    select w.run_id, w.step_no, sum(p.bytes)::bigint
+    from unnest(v_runs, v_steps, v_deps) w (run_id, step_no, dep_no)
+    join part p on p.run_id = w.run_id and p.no = w.dep_no
+    group by w.run_id, w.step_no;
 end
 $$;
-comment on function pawl._gathered_bytes(uuid[], int[]) is 'how large the outputs of map steps are';
+comment on function pawl._dep_bytes(uuid[], int[]) is 'how much steps of flows depend on';
 
 -- The outputs of map steps, each as one array in order. None for a map of nothing, or one that was skipped.
 create or replace function pawl._gather(p_runs uuid[], p_steps int[])
@@ -242,8 +269,50 @@ end
 $$;
 comment on function pawl._with_run(json, json) is 'the input of a step of a flow';
 
--- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key.
-create or replace function pawl._flow_inputs(p_tids tid[], out keys text[], out inputs json[])
+-- The inputs of tasks of flows.
+create or replace function pawl._task_inputs(p_runs uuid[], p_tasks int[])
+returns table (n bigint, run_id uuid, task_no int, input json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_wanted uuid[];
+    v_steps int[];
+begin
+    select array_agg(i.run_id), array_agg(i.task_no / 1000000) into v_wanted, v_steps
+    from unnest(p_runs, p_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
+    return query
+    with run as materialized (
+        select r.run_id, t.input
+        from (select distinct u as run_id from unnest(p_runs) u) r
+        cross join lateral (
+            select case when t.input_apart then pawl._input_of(t.run_id) else t.input end as input
+            from pawl.task t where t.run_id = r.run_id and t.task_no = 0 offset 0) t
+    )
+    select i.n, i.run_id, i.task_no,
+           case when i.task_no % 1000000 > 0
+                then json_build_object('run', r.input, 'item', (
+                         select t.input from pawl.task t where t.run_id = i.run_id and t.task_no = i.task_no),
+                         'index', i.task_no % 1000000 - 1)
+                -- As _with_run, without the call.
+                else ('{"run": ' || coalesce(r.input::text, 'null') || case when d.none then '}' else ', ' end
+                      || case when d.none then '' else substr(d.outputs::text, 2) end)::json end
+    from unnest(p_runs, p_tasks) with ordinality i (run_id, task_no, n)
+    join run r on r.run_id = i.run_id
+    left join (
+        select o.run_id, o.step_no, o.outputs, o.outputs::text = '{}' as none from pawl._dep_outputs(v_wanted, v_steps) o
+    ) d on d.run_id = i.run_id and d.step_no = i.task_no / 1000000 and i.task_no % 1000000 = 0;
+end
+$$;
+comment on function pawl._task_inputs(uuid[], int[]) is 'builds the inputs of tasks of flows';
+
+-- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key: of p_most bytes in
+-- all, but at least one. The others are left_out.
+create or replace function pawl._flow_inputs(p_tids tid[], p_most bigint, out keys text[], out inputs json[], out left_out text[])
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -253,33 +322,71 @@ as $$
 declare
     v_runs uuid[];
     v_tasks int[];
-    v_items json[];
-    v_wanted uuid[];
-    v_steps int[];
+    v_from int := 1;
+    -- How many are built at once, before it is known how large they are.
+    v_count int := 100;
+    v_total bigint := 0;
+    v_part record;
 begin
-    select array_agg(t.run_id), array_agg(t.task_no), array_agg(t.input) into v_runs, v_tasks, v_items
+    select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no),
+           array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no)
+    into v_runs, v_tasks
     from pawl.task t where t.ctid = any (p_tids) and t.task_no > 0;
-    select array_agg(i.run_id), array_agg(i.task_no / 1000000) into v_wanted, v_steps
-    from unnest(v_runs, v_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
-    with run as materialized (
-        select r.run_id, t.input
-        from (select distinct u as run_id from unnest(v_runs) u) r
-        cross join lateral (
-            select case when t.input_apart then pawl._input_of(t.run_id) else t.input end as input
-            from pawl.task t where t.run_id = r.run_id and t.task_no = 0 offset 0) t
-    )
-    select array_agg(i.run_id || ' ' || i.task_no),
-           array_agg(case when i.task_no % 1000000 > 0
-                          then json_build_object('run', r.input, 'item', i.item, 'index', i.task_no % 1000000 - 1)
-                          -- As _with_run, without the call.
-                          else ('{"run": ' || coalesce(r.input::text, 'null') || case when d.none then '}' else ', ' end
-                                || case when d.none then '' else substr(d.outputs::text, 2) end)::json end)
-    into keys, inputs
-    from unnest(v_runs, v_tasks, v_items) i (run_id, task_no, item)
-    join run r on r.run_id = i.run_id
-    left join (
-        select o.run_id, o.step_no, o.outputs, o.outputs::text = '{}' as none from pawl._dep_outputs(v_wanted, v_steps) o
-    ) d on d.run_id = i.run_id and d.step_no = i.task_no / 1000000 and i.task_no % 1000000 = 0;
+    while v_from <= cardinality(v_runs) loop
+        select array_agg(p.run_id || ' ' || p.task_no order by p.n) filter (where p.fits) as keys,
+               array_agg(p.input order by p.n) filter (where p.fits) as inputs,
+               count(*) filter (where p.fits)::int as n, max(p.total) as total, max(p.bytes) as bytes
+        into v_part
+        from (
+            select b.*, v_total + sum(b.bytes) over (order by b.n) as total,
+                   -- guard:claim_inputs
+                   v_total + sum(b.bytes) over (order by b.n) <= p_most or v_from = 1 and b.n = 1 as fits
+            from (
+                select i.*, octet_length(i.input::text) as bytes
+                from pawl._task_inputs(v_runs[v_from:v_from + v_count - 1], v_tasks[v_from:v_from + v_count - 1]) i
+            ) b
+        ) p;
+        keys := keys || v_part.keys;
+        inputs := inputs || v_part.inputs;
+        v_from := v_from + v_part.n;
+        v_total := v_part.total;
+        exit when v_total > p_most;
+        v_count := least(1000, (p_most - v_total) / (v_part.bytes + 1) + 1);
+    end loop;
+    left_out := array(
+        select v_runs[i] || ' ' || v_tasks[i] from generate_series(v_from, cardinality(v_runs)) i);
 end
 $$;
-comment on function pawl._flow_inputs(tid[]) is 'builds the inputs of claimed tasks of flows';
+comment on function pawl._flow_inputs(tid[], bigint) is 'the inputs of claimed tasks of flows, as many as may be handed out';
+
+-- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_most bytes. Inputs
+-- that are part of a task's row are small.
+create or replace function pawl._over_input(p_tids tid[], p_most bigint)
+returns text[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+set plan_cache_mode to force_custom_plan
+as $$
+declare
+    v_ids uuid[] := array(select t.run_id from pawl.task t where t.ctid = any (p_tids) and t.task_no = 0 and t.input_apart);
+begin
+    return array(
+        select f.run_id || ' 0'
+        from (
+            select t.run_id, i.bytes, sum(i.bytes) over (order by t.priority, t.due_at, t.run_id) as total
+            from (
+                select i.run_id, octet_length(i.input::text) as bytes from pawl.input i where i.run_id = any (v_ids)
+                union all
+                select k.run_id, octet_length(k.input::text) from pawl.input_kept k where k.run_id = any (v_ids)
+            ) i
+            join pawl.task t on t.run_id = i.run_id and t.task_no = 0
+        ) f
+        -- guard:claim_large_inputs
+        where f.total > p_most and f.total > f.bytes);
+end
+$$;
+comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';

@@ -15,13 +15,14 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+    v_few int := pawl._few_deps();
     v_queues int[];
     v_runs uuid[];
     v_steps int[];
 begin
     with it as materialized (
         select t.run_id, t.priority as run_priority, t.round, t.kept, t.recorded, t.paused, t.triggered_at, t.tenant, t.limit_key, s.step_no,
-               s.queue_id, s.priority, s.plain, s.gathers
+               s.queue_id, s.priority, s.plain, s.gathers <> '{}' or cardinality(s.deps) > v_few as much
         from unnest(p_runs, p_steps) i (run_id, step_no)
         cross join lateral (select t.* from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
         cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
@@ -29,14 +30,13 @@ begin
         where i.step_no > 0
     ), large as materialized (
         select b.run_id, b.step_no
-        from pawl._gathered_bytes(array(select i.run_id from it i cross join lateral unnest(i.gathers) d),
-                                  array(select d from it i cross join lateral unnest(i.gathers) d)) b
+        from pawl._dep_bytes(array(select i.run_id from it i where i.much), array(select i.step_no from it i where i.much)) b
         where b.bytes > pawl._gather_max()
     ), plain as materialized (
         select i.* from it i
         where i.plain
           -- guard:gather_many
-          and not exists (select from large l where l.run_id = i.run_id and l.step_no = any (i.gathers))
+          and not exists (select from large l where l.run_id = i.run_id and l.step_no = i.step_no)
     ), made as (
         -- Of an earlier round a task may have recorded something.
         insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
@@ -195,7 +195,20 @@ end
 $$;
 comment on function pawl._meets(json, json) is 'whether an input meets a condition';
 
--- The gathered outputs of map steps that a step depends on have a limit.
+-- Steps that depend on so many others, and on no map, cannot depend on too much.
+create or replace function pawl._few_deps()
+returns int
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return pawl._gather_max() / (select greatest(s.payload_max, 1) from pawl.setting s where s.only_row);
+end
+$$;
+comment on function pawl._few_deps() is 'how many outputs are within the limit, however large they are';
+
+-- What a step depends on has a limit: it is handed out as one value.
 create or replace function pawl._too_much(p_run pawl.task, p_step pawl.flow_step)
 returns json
 language plpgsql
@@ -203,18 +216,20 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    if p_step.gathers = '{}' and cardinality(p_step.deps) <= pawl._few_deps() then
+        return null;
+    end if;
     return (
         select json_build_object('code', 'output_too_large', 'message',
-            format('the outputs of step %s have %s bytes together, the limit is %s', x.name, b.bytes, pawl._gather_max()))
-        from pawl._gathered_bytes(array(select p_run.run_id from unnest(p_step.gathers)), p_step.gathers) b
-        join pawl.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = b.step_no
+            format('the outputs %s have %s bytes together, the limit is %s',
+                case when p_step.step_no = 0 then 'of the last steps' else 'that step ' || p_step.name || ' depends on' end, b.bytes,
+                pawl._gather_max()))
+        from pawl._dep_bytes(array[p_run.run_id], array[p_step.step_no]) b
         -- guard:gather_max
-        where b.bytes > pawl._gather_max()
-        order by b.step_no
-        limit 1);
+        where b.bytes > pawl._gather_max());
 end
 $$;
-comment on function pawl._too_much(pawl.task, pawl.flow_step) is 'an error if a step depends on more than can be gathered';
+comment on function pawl._too_much(pawl.task, pawl.flow_step) is 'an error if a step depends on more than it can be given';
 
 -- The array that a map step goes over, element by element.
 create or replace function pawl._map_items(p_run pawl.task, p_step pawl.flow_step, out items json[], out error json)

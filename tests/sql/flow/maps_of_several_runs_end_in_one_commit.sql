@@ -36,11 +36,11 @@ select is((select string_agg(r.status || ' ' || r.output::jsonb, '; ') from unne
 
 select run_id as small from pawl.trigger('maps.flow', '[1]') \gset
 select run_id as large from pawl.trigger('maps.flow', '[1, 2]') \gset
-create or replace function pawl._gather_max() returns bigint language sql immutable as 'select 5::bigint';
+create or replace function pawl._gather_max() returns bigint language sql immutable as 'select 6::bigint';
 select count(*) from pawl.claim(:s, 100) \gset
 select is(pg_temp.answer(:s, '123'), 'ok', 'one of two runs gathers more than it may');
 select is((select string_agg(workflow, ' ' order by workflow) from pawl.claim(:s, 100) where run_id = :'small'), 'maps.flow/both maps.flow/one', 'the other goes on');
 select is((select r.error ->> 'message' from pawl.result(:'large') r),
-    'the outputs of step x have 6 bytes together, the limit is 5', 'it fails and says so');
+    'the outputs that step both depends on have 12 bytes together, the limit is 6', 'it fails and says so');
 select is((select count(*) from pawl.task where run_id = :'large'), 0::bigint, 'and starts nothing');
 select * from finish();
