@@ -85,6 +85,7 @@ declare
     v_flow boolean := strpos(p_task.parent_step, '#') = 0;
     v_no int := case when v_flow then 0 else coalesce(p_task.parent_task, 0) end;
     v_error json;
+    v_freed int := 0;
 begin
     if p_task.parent_id is not null and p_task.parent_step is not null then
         -- guard:parent_lock
@@ -99,20 +100,21 @@ begin
         end if;
     end if;
     delete from pawl.task t where t.run_id = p_task.run_id;
+    if p_task.key is not null then
+        delete from pawl.key k
+        using pawl.queue q
+        where q.queue_id = p_task.queue_id and k.tenant = p_task.tenant and k.workflow_id = q.workflow_id
+          and k.key = p_task.key and k.run_id = p_task.run_id and k.expires_at = 'infinity';
+        get diagnostics v_freed = row_count;
+    end if;
     perform pawl._need_partitions(p_now);
-    perform pawl._write_end(p_task, p_status, p_output, p_error, p_now);
+    perform pawl._write_end(p_task, p_status, p_output, p_error, p_now, v_freed = 1);
     if p_status = 3 then
         perform pawl._cancel_children(p_task, p_now);
     end if;
     delete from pawl.wait w where w.run_id = p_task.run_id;
     delete from pawl.signal g where g.run_id = p_task.run_id;
     delete from pawl.gate g where g.run_id = p_task.run_id;
-    if p_task.key is not null then
-        delete from pawl.key k
-        using pawl.queue q
-        where q.queue_id = p_task.queue_id and k.tenant = p_task.tenant and k.workflow_id = q.workflow_id
-          and k.key = p_task.key and k.run_id = p_task.run_id and k.expires_at = 'infinity';
-    end if;
     if v_parent.run_id is not null then
         -- A statement of its own, after the lock: a wait that was committed meanwhile is seen.
         select w.* into v_wait
@@ -140,7 +142,8 @@ comment on function pawl._end_run(pawl.task, int, json, json, timestamptz) is 'm
 
 -- The row of history. A run that has lived for more than a day may not find its partition when it is
 -- read again, so it is kept apart from then on.
-create or replace function pawl._write_end(p_task pawl.task, p_status int, p_output json, p_error json, p_now timestamptz)
+create or replace function pawl._write_end(
+    p_task pawl.task, p_status int, p_output json, p_error json, p_now timestamptz, p_key_freed boolean)
 returns void
 language plpgsql
 volatile
@@ -156,7 +159,7 @@ begin
     end if;
     v_run := row(p_task.run_id, p_task.round, p_status, p_task.priority, p_task.queue_id, p_task.fence, p_task.attempt,
         p_task.session_id, p_task.triggered_at, p_task.started_at, p_now, p_task.rolling_back, p_task.input_apart,
-        p_task.tenant, p_task.limit_key, p_task.key, p_task.parent_id, p_task.parent_step, p_task.parent_task,
+        p_key_freed, p_task.tenant, p_task.limit_key, p_task.key, p_task.parent_id, p_task.parent_step, p_task.parent_task,
         case when p_task.round = 1 then p_task.input end, p_task.metadata, p_output, p_error)::pawl.run;
     if v_kept then
         insert into pawl.run_kept select v_run.*;
@@ -165,7 +168,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._write_end(pawl.task, int, json, json, timestamptz) is 'writes the row that ends a round';
+comment on function pawl._write_end(pawl.task, int, json, json, timestamptz, boolean) is 'writes the row that ends a round';
 
 -- Moves what is recorded of a run out of the partition of its day.
 create or replace function pawl._keep(p_id uuid)

@@ -348,13 +348,13 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    -- Locked in the order of the ids, answered in the order given.
+    -- Opened in the order of the keys that they take again, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
     v_now timestamptz := pawl.now();
 begin
     perform pawl._check_ids('retry', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(runs) o loop
         answer := pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), false);
         v_answers[v_n] := answer;
     end loop;
@@ -362,11 +362,35 @@ begin
 end
 $$;
 comment on function pawl.retry(uuid[], text) is
-'Opens the next round of runs that ended ERROR or CANCELLED: the same run goes on; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork), busy, not_found.
+'Opens the next round of runs that ended ERROR or CANCELLED: the same run goes on; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork; or another run has its key), busy, not_found. A key that was freed at the end of the run (key_while_active) stands for it again.
 Twice: already.
-Locks: an advisory lock on each run.
+Locks: an advisory lock on each run; the row of a key that it takes again; waits for whoever is taking or freeing that.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
+
+-- First those that take a key again, in the order in which trigger_many takes keys, so that two callers do not wait for each other
+-- in a circle; then the others by their ids. Each with its place in the list.
+create or replace function pawl._order_of_rounds(p_runs uuid[])
+returns table (run_id uuid, item bigint)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select u.r, u.n
+    from unnest(p_runs) with ordinality u (r, n)
+    left join (
+        select distinct on (r.run_id) r.run_id, r.key_freed, r.key, r.queue_id, r.tenant
+        from pawl._runs(p_runs) r
+        order by r.run_id, r.round desc
+    ) l on l.run_id = u.r and l.key_freed
+    -- guard:retry_key_order
+    order by l.key, l.queue_id, l.tenant, u.r, u.n;
+end
+$$;
+comment on function pawl._order_of_rounds(uuid[]) is 'runs in the order in which their next rounds are opened';
 
 -- Makes an ended run a living one again. With p_rollback the new round only rolls back.
 create or replace function pawl._open_round(p_run uuid, p_now timestamptz, p_by text, p_rollback boolean)
@@ -408,7 +432,7 @@ begin
     select r.* into v_first from pawl._runs(array[p_run]) r where r.round = 1;
     v_kept := exists (select from pawl.run_kept k where k.run_id = p_run);
     -- Its key may have been freed and taken by a run that lives: then there would be two.
-    if v_run.key is not null and exists (
+    if v_run.key is not null and not v_run.key_freed and exists (
         select from pawl.key k
         join pawl.queue q on q.workflow_id = k.workflow_id
         where q.queue_id = v_run.queue_id and k.tenant = v_run.tenant and k.key = v_run.key and k.run_id <> p_run
@@ -417,11 +441,16 @@ begin
     end if;
     select w.run_timeout, w.flow, w.workflow_id into v_timeout, v_flow, v_workflow
     from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id where q.queue_id = v_run.queue_id;
+    -- Before the task, in the order of trigger, so that the two do not wait for each other in a circle.
+    -- guard:retry_takes_key
+    if v_run.key_freed and not pawl._take_key_again(v_run, v_first.input, v_workflow, p_now) then
+        return 'refused';
+    end if;
     insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, attempt, recorded, attached, undo,
                            rolling_back, kept, input_apart, due_at, triggered_at, started_at, tenant, limit_key, key, parent_id, input,
                            metadata, ending)
     values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 4 else 0 end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.attempt, true,
-            v_timeout is not null,
+            v_timeout is not null or v_run.key_freed,
             exists (select from pawl._steps(array[p_run]) s where s.undo is not null) or v_flow and exists (
                 select from pawl.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,
             v_run.input_apart, p_now, v_run.triggered_at, v_run.started_at, v_run.tenant, v_run.limit_key, v_run.key,
@@ -431,6 +460,10 @@ begin
     on conflict on constraint task_pkey do nothing;
     get diagnostics v_made = row_count;
     if v_made = 0 then
+        if v_run.key_freed then
+            delete from pawl.key k
+            where k.tenant = v_run.tenant and k.workflow_id = v_workflow and k.key = v_run.key and k.run_id = p_run;
+        end if;
         return 'already';
     end if;
     if v_timeout is not null and not p_rollback then
@@ -450,6 +483,39 @@ end
 $$;
 comment on function pawl._open_round(uuid, timestamptz, text, boolean) is 'opens the next round of an ended run';
 
+-- A key that the end of the run freed stands for it again, with the input that the run has; false: another run has it. Its
+-- row is left unlocked, because that run''s worker would wait for it at the end.
+create or replace function pawl._take_key_again(p_run pawl.run, p_input json, p_workflow int, p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_input json := case when p_run.input_apart then pawl._input_of(p_run.run_id) else p_input end;
+    v_digest bytea := sha256(convert_to(v_input::text, 'UTF8'));
+    v_made int;
+begin
+    insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
+    values (p_workflow, 'infinity', p_run.run_id, p_run.tenant, p_run.key, v_digest)
+    on conflict on constraint key_pkey do nothing;
+    get diagnostics v_made = row_count;
+    if v_made = 0 then
+        -- A statement of its own: it sees what was committed while the insert waited. One whose time is over is anybody''s.
+        update pawl.key k
+        set run_id = p_run.run_id, digest = v_digest, expires_at = 'infinity'
+        -- guard:retry_key_over
+        where k.tenant = p_run.tenant and k.workflow_id = p_workflow and k.key = p_run.key and k.expires_at <= p_now;
+        get diagnostics v_made = row_count;
+    end if;
+    return v_made = 1;
+end
+$$;
+comment on function pawl._take_key_again(pawl.run, json, int, timestamptz) is 'takes the key of an ended run for its next round';
+
 create or replace function pawl.rollback_retry(runs uuid[], by text default null)
 returns table (run_id uuid, answer text)
 language plpgsql
@@ -462,13 +528,13 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    -- Locked in the order of the ids, answered in the order given.
+    -- Opened in the order of the keys that they take again, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
     v_now timestamptz := pawl.now();
 begin
     perform pawl._check_ids('rollback_retry', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(runs) o loop
         answer := pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), true);
         v_answers[v_n] := answer;
     end loop;
@@ -476,9 +542,9 @@ begin
 end
 $$;
 comment on function pawl.rollback_retry(uuid[], text) is
-'Opens a round that only rolls back, for runs whose rollback stopped at a failing undo. Answers ok, already, refused (no rollback is stuck), busy, not_found.
+'Opens a round that only rolls back, for runs whose rollback stopped at a failing undo. Answers ok, already, refused (no rollback is stuck, or another run has its key), busy, not_found.
 Twice: already.
-Locks: an advisory lock on each run.
+Locks: as retry.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
 
@@ -523,6 +589,6 @@ $$;
 comment on function pawl.rollback_skip(uuid, text, text, text) is
 'Marks the undo of one step as skipped and opens a round that rolls back the rest. For runs whose rollback stopped at a failing undo. Answers ok, already, refused, busy, not_found.
 Twice: already, or refused once that round has ended well.
-Locks: an advisory lock on the run.
+Locks: as retry.
 Errors: PW008 isolation level.
 Bound: constant.';

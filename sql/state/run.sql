@@ -18,6 +18,8 @@ create table pawl.run (
     -- An undo has run, or the input is in pawl.input.
     rolled_back boolean not null,
     input_apart boolean not null,
+    -- This end freed its key, which the next round takes again.
+    key_freed boolean not null default false,
     tenant text not null,
     limit_key text,
     key text,
@@ -33,7 +35,7 @@ create table pawl.run (
 ) partition by range (run_id);
 comment on table pawl.run is 'ended runs, one row for each round';
 
-create table pawl.run_kept (like pawl.run, constraint run_kept_pkey primary key (run_id, round));
+create table pawl.run_kept (like pawl.run including defaults, constraint run_kept_pkey primary key (run_id, round));
 comment on table pawl.run_kept is 'ended runs that outlived the partition of their day';
 create index run_kept_ended_idx on pawl.run_kept (ended_at);
 

@@ -392,7 +392,12 @@ begin
     select format('key %s stands for a run that is nowhere', k.key)
     from pawl.key k
     where not exists (select from pawl.task t where t.run_id = k.run_id)
-      and not exists (select from pawl._runs(array[k.run_id]) r);
+      and not exists (select from pawl._runs(array[k.run_id]) r)
+    union all
+    select format('run %s lives again without its key', iso.name(t.run_id))
+    from pawl.task t
+    cross join lateral pawl._last_run(t.run_id) r
+    where t.task_no = 0 and r.key_freed and not exists (select from pawl.key k where k.run_id = t.run_id and k.expires_at = 'infinity');
 end
 $$;
 

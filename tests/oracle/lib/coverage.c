@@ -70,7 +70,8 @@ static const char *const wanted[] = {
     "task pawl.wait_signal: ok already busy lease_lost cancelled refused",
     "task pawl.release: ok already busy lease_lost cancelled",
     "task record_step: ok already PW003 PW005 PW006 PW007 PW012",
-    /* Not answers, but what tasks and runs of flows came to. */
+    /* Not answers, but what keys, tasks and runs of flows came to. */
+    "key freed: once again",
     "flow record: success error uncertain skipped element child_or_copy child_with_undo",
     "flow undo: task step",
     "flow round: SUCCESS ERROR CANCELLED rolled_back again child",

@@ -140,7 +140,7 @@ begin
         return oracle.show_kept(run, v_task);
     end if;
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
-               oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back,
+               oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
                (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
                coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
@@ -177,7 +177,7 @@ declare
     v_notes bigint;
 begin
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
-               oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back,
+               oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
                (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
                coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),

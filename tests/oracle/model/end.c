@@ -179,14 +179,15 @@ oracle_first_undone(const struct oracle_run *run)
     return name;
 }
 
-static void
+static bool
 free_key(struct oracle *o, const struct oracle_run *run)
 {
     for (size_t i = 0; i < o->keys_count; i++)
         if (o->keys[i].expires_at == ORACLE_NEVER && strcmp(o->keys[i].run, run->id) == 0) {
             oracle_drop(o->keys, &o->keys_count, sizeof(*o->keys), i);
-            return;
+            return true;
         }
+    return false;
 }
 
 /* Children follow, at the next housekeeping; each is asked through a time limit that is over already. */
@@ -294,7 +295,7 @@ oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char 
     run->touched = true;
     for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
         task->living = false;
-    free_key(o, run);
+    round->key_freed = free_key(o, run);
     told = *round;
     if (parent != NULL)
         tell_parent(o, run, parent, &told);

@@ -170,17 +170,33 @@ oracle_resume(struct oracle *oracle, const char *run, const char *by)
 static bool
 key_is_taken(struct oracle *o, const struct oracle_run *run)
 {
-    for (size_t i = 0; run->key != NULL && i < o->keys_count; i++) {
-        const struct oracle_key *k = &o->keys[i];
-        const struct oracle_run *other;
+    const struct oracle_key *key =
+        run->key == NULL ? NULL : oracle_find_key(o, run->tenant, run->workflow, run->key);
+    const struct oracle_run *other;
 
-        if (k->workflow != run->workflow || strcmp(k->tenant, run->tenant) != 0 ||
-            strcmp(k->key, run->key) != 0 || strcmp(k->run, run->id) == 0)
-            continue;
-        other = oracle_find_run(o, k->run);
-        return other != NULL && other->living;
-    }
-    return false;
+    if (key == NULL || strcmp(key->run, run->id) == 0)
+        return false;
+    other = oracle_find_run(o, key->run);
+    return other != NULL && other->living;
+}
+
+/* A key that the end of the run freed stands for it again; false: another run has it. */
+static bool
+take_key_again(struct oracle *o, const struct oracle_run *run)
+{
+    struct oracle_key *key = oracle_find_key(o, run->tenant, run->workflow, run->key);
+
+    if (key != NULL && !oracle_key_is_over(o, key))
+        return false;
+    if (key == NULL)
+        key = oracle_push(&o->keys, &o->keys_count, sizeof(*key));
+    key->tenant = run->tenant;
+    key->workflow = run->workflow;
+    key->key = run->key;
+    key->run = run->id;
+    key->input = run->input;
+    key->expires_at = ORACLE_NEVER;
+    return true;
 }
 
 static bool
@@ -203,7 +219,7 @@ open_round(struct oracle *o, struct oracle_run *run, const char *by, bool rollba
         return "already";
     last = oracle_last_round(run);
     if (last->status == ORACLE_SUCCESS || (!rollback && has_undone_something(run)) ||
-        key_is_taken(o, run))
+        (last->key_freed ? !take_key_again(o, run) : key_is_taken(o, run)))
         return "refused";
     run->living = true;
     run->place = run->workflow->flow && !rollback ? ORACLE_OPEN : ORACLE_READY;

@@ -332,7 +332,8 @@ int oracle_nth_task(struct oracle *oracle, const char *run, int n);
 int oracle_count_over(struct oracle *oracle);
 int oracle_count_steps(struct oracle *oracle, const char *flow);
 
-/* Calls back for each record of a flow's task, and each round that a run of a flow has ended, with the kind of it in a word. */
+/* Calls back for each record of a flow's task, each round that a run of a flow has ended, and each end that freed a key, with
+ * the kind of it in a word. */
 void oracle_each_outcome(struct oracle *oracle,
     void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
 

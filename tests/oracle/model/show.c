@@ -170,8 +170,8 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
         add_time(out, run->triggered_at);
         add_time(out, r->started_at);
         add_time(out, r->ended_at);
-        pw_buf_addf(out, " %s %s '%s' %s", r->rolled_back ? "t" : "f", run->workflow->name,
-            run->tenant, or_dash(run->key));
+        pw_buf_addf(out, " %s %s %s '%s' %s", r->rolled_back ? "t" : "f", r->key_freed ? "t" : "f",
+            run->workflow->name, run->tenant, or_dash(run->key));
         add_parent(out, run->parent, r->parent_step, r->parent_task);
         pw_buf_addf(out, " %s %s %s %s\n", r->round == 1 ? run->input : "-", or_dash(run->metadata),
             or_dash(r->output), or_dash(r->error));

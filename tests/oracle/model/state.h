@@ -165,6 +165,7 @@ struct oracle_round {
     int64_t started_at;
     int64_t ended_at;
     bool rolled_back;
+    bool key_freed;
     const char *parent_step;
     int parent_task;
     const char *output;
@@ -391,6 +392,11 @@ void oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait,
 
 /* The time of a wait is over: a sleep ends well, any other wait has timed out. */
 void oracle_settle_due(struct oracle *o, struct oracle_run *run, size_t wait);
+
+/* The key of a workflow in a tenant, or NULL; and whether its time is over, so that it is anybody's. */
+struct oracle_key *oracle_find_key(
+    struct oracle *o, const char *tenant, const struct oracle_workflow *workflow, const char *key);
+bool oracle_key_is_over(const struct oracle *o, const struct oracle_key *key);
 
 /* An undo failed and ended this round. */
 bool oracle_rollback_is_stuck(const struct oracle_round *round);

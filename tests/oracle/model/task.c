@@ -147,6 +147,10 @@ oracle_each_outcome(struct oracle *oracle,
     static const char *const statuses[] = {"", "SUCCESS", "ERROR", "CANCELLED"};
 
     for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next) {
+        /* In a later round: a retry took it again. */
+        for (size_t i = 0; i < run->rounds_count; i++)
+            if (run->rounds[i].key_freed)
+                tell("key freed", run->rounds[i].round > 1 ? "again" : "once", userdata);
         if (!run->workflow->flow)
             continue;
         for (size_t i = 0; i < run->rounds_count; i++)

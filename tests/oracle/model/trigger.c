@@ -52,15 +52,14 @@ oracle_is_of_now(const struct oracle *o, const struct pw_uuid *id)
     return time_ms == o->now / 1000 || time_ms == (o->now + 500) / 1000;
 }
 
-/* A key whose time is over is anybody's. */
-static bool
-is_over(const struct oracle *o, const struct oracle_key *key)
+bool
+oracle_key_is_over(const struct oracle *o, const struct oracle_key *key)
 {
     return key->expires_at != ORACLE_NONE && key->expires_at <= o->now;
 }
 
-static struct oracle_key *
-find_key(
+struct oracle_key *
+oracle_find_key(
     struct oracle *o, const char *tenant, const struct oracle_workflow *workflow, const char *key)
 {
     for (size_t i = 0; i < o->keys_count; i++) {
@@ -138,8 +137,8 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
     problem = argument_problem(oracle, spec);
     if (problem != NULL)
         return problem;
-    key = spec->key == NULL ? NULL : find_key(oracle, spec->tenant, w, spec->key);
-    if (key != NULL && is_over(oracle, key)) {
+    key = spec->key == NULL ? NULL : oracle_find_key(oracle, spec->tenant, w, spec->key);
+    if (key != NULL && oracle_key_is_over(oracle, key)) {
         over = key;
         key = NULL;
     }
