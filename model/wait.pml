@@ -56,6 +56,9 @@
 #ifndef NO_emit_looks_later
 #define NO_emit_looks_later 0
 #endif
+#ifndef NO_deliver_once
+#define NO_deliver_once 0
+#endif
 #ifndef NO_deliver_recheck
 #define NO_deliver_recheck 0
 #endif
@@ -375,7 +378,7 @@ met:
            fi
        };
        atomic {                          /* the wait still there, the event not taken: statements under the lock */
-           got[x] = NO_deliver_recheck || (t[x / 2].place != GONE && t[x / 2].open[x % 2] && !TAKEN(x / 2, e) && !(x % 2 == 1 && got[x - 1]));
+           got[x] = NO_deliver_once || (t[x / 2].place != GONE && t[x / 2].open[x % 2] && !TAKEN(x / 2, e) && !(x % 2 == 1 && got[x - 1]));
            x++
        }
     :: x == 4 -> break

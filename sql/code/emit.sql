@@ -29,9 +29,43 @@ end
 $$;
 comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit comes to the meeting point of its topic and key';
 
--- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on.
--- settled: how many got it. last: where to go on, null at the end. p_patient: wait for a run that another
--- transaction holds, instead of passing over it.
+-- Events of the same topic and key before this one that are still being delivered. is_behind: there are some. theirs: those
+-- that another transaction delivers at this moment; nobody but us delivers the others until our end.
+create or replace function pawl._earlier_deliveries(p_event pawl.event, out is_behind boolean, out theirs uuid[])
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_id uuid;
+begin
+    is_behind := false;
+    theirs := '{}';
+    for v_id in select d.event_id from pawl.delivery d where d.event_id <> p_event.event_id loop
+        -- One by one: so only the partition of each is opened, and no topic with a million events is read.
+        perform from pawl.event e
+        where e.event_id = v_id and e.tenant = p_event.tenant and e.topic = p_event.topic and e.key = p_event.key
+          and (e.emitted_at, e.event_id) < (p_event.emitted_at, p_event.event_id);
+        continue when not found;
+        is_behind := true;
+        perform from pawl.delivery d where d.event_id = v_id for update skip locked;
+        if not found then
+            theirs := theirs || v_id;
+        end if;
+    end loop;
+end
+$$;
+comment on function pawl._earlier_deliveries(pawl.event) is 'events that waits are to get before this one';
+
+-- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on. A wait for which
+-- an earlier event is still on its way gets that one.
+-- settled: how many got one. last: where to go on, null at the end. passed_over: some have to be looked at again.
+-- p_patient: the call of emit itself. It waits for a run that another transaction holds, instead of passing over it, and
+-- nobody else can know the event yet.
 create or replace function pawl._deliver(
     p_event pawl.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
     out settled int, out last uuid, out passed_over boolean)
@@ -46,7 +80,14 @@ declare
     v_payload jsonb := p_event.payload::jsonb;
     v_wait pawl.wait;
     v_task pawl.task;
+    v_event pawl.event;
+    v_found pawl.event;
     v_seen int := 0;
+    v_behind boolean := false;
+    v_theirs uuid[];
+    -- The run last seen to have this event, and the one that last got an earlier one. Waits of one run come in a row.
+    v_has_it uuid;
+    v_has_earlier uuid;
 begin
     settled := 0;
     passed_over := false;
@@ -69,6 +110,11 @@ begin
     loop
         v_seen := v_seen + 1;
         last := v_wait.run_id;
+        -- Asked once, and only where somebody waits. Who emits has the row of the topic, so no earlier event is added meanwhile.
+        -- guard:deliver_in_order
+        if v_seen = 1 and exists (select from pawl.delivery d where d.event_id <> p_event.event_id) then
+            select d.is_behind, d.theirs into v_behind, v_theirs from pawl._earlier_deliveries(p_event) d;
+        end if;
         if p_patient then
             select t.* into v_task
             from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
@@ -80,15 +126,48 @@ begin
             passed_over := passed_over or not found;
         end if;
         continue when v_task.run_id is null;
-        -- A run takes an event once, however many of its waits match.
-        -- guard:deliver_recheck
-        continue when exists (
-            select from pawl._steps(array[v_wait.run_id]) s where s.kind = 3 and s.source_id = p_event.event_id);
+        v_event := p_event;
+        if v_behind then
+            v_found := pawl._find_event(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
+            if (v_found.emitted_at, v_found.event_id) < (p_event.emitted_at, p_event.event_id) then
+                v_event := v_found;
+            end if;
+        end if;
+        if v_event.event_id <> p_event.event_id then
+            -- Another task of its run may be getting it at this moment, which nobody sees yet.
+            -- guard:deliver_theirs
+            if v_event.event_id = any (v_theirs) then
+                passed_over := true;
+                continue;
+            end if;
+        else
+            -- A run takes an event once, however many of its waits match.
+            -- guard:deliver_once
+            continue when v_wait.run_id = v_has_it;
+            -- It may also have taken it itself since the emit, with a wait that it opened later.
+            -- guard:deliver_recheck
+            if not p_patient and exists (
+                select from pawl._steps(array[v_wait.run_id]) s where s.kind = 3 and s.source_id = p_event.event_id) then
+                v_has_it := v_wait.run_id;
+                continue;
+            end if;
+        end if;
         -- The wait may have timed out, or taken another event, while this one waited for the row: then nothing is settled.
-        settled := settled + pawl._settle(v_task, v_wait, 1, p_event.payload, null, p_event.event_id, p_now)::int;
+        if pawl._settle(v_task, v_wait, 1, v_event.payload, null, v_event.event_id, p_now) then
+            settled := settled + 1;
+            if v_event.event_id = p_event.event_id then
+                v_has_it := v_wait.run_id;
+            else
+                v_has_earlier := v_wait.run_id;
+            end if;
+        end if;
     end loop;
     if v_seen < p_most then
         last := null;
+    elsif last = v_has_earlier and last is distinct from v_has_it then
+        -- A further wait of this run may be for this event, and the next call begins behind the run.
+        -- guard:deliver_split_run
+        passed_over := true;
     end if;
 end
 $$;
@@ -112,6 +191,7 @@ declare
     v_paths text[];
     v_made int;
     v_last uuid;
+    v_passed_over boolean;
 begin
     if topic is null or length(topic) not between 1 and 200 then
         -- guard:topic_max
@@ -140,10 +220,11 @@ begin
     answer := 'ok';
     -- A statement of its own, after the meeting: it sees every wait that was opened before.
     -- guard:emit_looks_later
-    select d.settled, d.last into woken, v_last
+    select d.settled, d.last, d.passed_over into woken, v_last, v_passed_over
     from pawl._deliver(v_event, v_paths, 1000, v_now, true, '00000000-0000-0000-0000-000000000000') d;
-    if v_last is not null then
-        insert into pawl.delivery (event_id, after, due_at) values (v_event.event_id, v_last, v_now);
+    if v_last is not null or v_passed_over then
+        insert into pawl.delivery (event_id, after, passed_over, due_at)
+        values (v_event.event_id, coalesce(v_last, '00000000-0000-0000-0000-000000000000'), v_last is not null and v_passed_over, v_now);
     end if;
     return next;
 end

@@ -297,7 +297,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_seq int := 1 + greatest(
-        (select coalesce(max(s.seq), 0) from pawl._steps(array[p_task.run_id]) s where s.task_no = p_task.task_no),
+        (select coalesce(max(s.seq), 0) from pawl._steps_of(array[p_task.run_id], array[p_task.task_no]) s),
         (select coalesce(max(w.seq), 0) from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no));
 begin
     if v_seq > 100000 and not p_task.rolling_back then

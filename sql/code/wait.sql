@@ -58,8 +58,7 @@ declare
     v_event pawl.event;
     v_paths text := pawl._path_set(p_match);
     v_digest bytea := pawl._match_digest(p_match);
-    v_taken uuid[] := array(
-        select s.source_id from pawl._steps(array[p_task.run_id]) s where s.kind = 3 and s.source_id is not null);
+    v_taken uuid[];
     v_from timestamptz := greatest(p_task.triggered_at,
         p_now - (select s.event_retention from pawl.setting s where s.only_row));
     -- An id that a client made may be an hour off the time it was emitted at.
@@ -69,11 +68,26 @@ begin
     from pawl.event e
     where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
       and e.emitted_at >= v_from
-      and e.event_id <> all (v_taken)
       and (v_paths = '' or pawl._digest(v_paths, e.payload::jsonb) = v_digest)
     -- By the time, because ids that clients made follow their clocks.
     order by e.emitted_at, e.event_id
     limit 1;
+    -- A run may have very many records, and most waits come before their event: only now are they read.
+    if v_event.event_id is not null then
+        v_taken := array(
+            select s.source_id from pawl._steps(array[p_task.run_id]) s where s.kind = 3 and s.source_id is not null);
+        -- guard:find_not_taken
+        if v_event.event_id = any (v_taken) then
+            select e.* into v_event
+            from pawl.event e
+            where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
+              and (e.emitted_at, e.event_id) > (v_event.emitted_at, v_event.event_id)
+              and e.event_id <> all (v_taken)
+              and (v_paths = '' or pawl._digest(v_paths, e.payload::jsonb) = v_digest)
+            order by e.emitted_at, e.event_id
+            limit 1;
+        end if;
+    end if;
     return v_event;
 end
 $$;

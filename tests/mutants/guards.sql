@@ -138,7 +138,7 @@ select iso.commit('r', 'w1', 'event', 'e#1', null, '{"topic": "t"}');
 select iso.commit('r', 'w1', 'event', 'e#2', null, '{"topic": "t"}');
 select iso.emit('t');
 \o
-select iso.check('deliver_recheck', iso.state('r'), 'RUNNING r1 f1 woken, steps e#1=SUCCESS, waits e#2');
+select iso.check('deliver_once', iso.state('r'), 'RUNNING r1 f1 woken, steps e#1=SUCCESS, waits e#2');
 -- A wait that is settled again, by somebody who read it before: nothing happens, the run is not even woken.
 \o /dev/null
 select iso.hold();
