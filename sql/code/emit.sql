@@ -144,6 +144,9 @@ begin
             -- A run takes an event once, however many of its waits match.
             -- guard:deliver_once
             continue when v_wait.run_id = v_has_it;
+            -- Nor does a wait look back to before the trigger of its run, which may have come since the emit.
+            -- guard:deliver_after_trigger
+            continue when not p_patient and v_task.triggered_at > p_event.emitted_at;
             -- It may also have taken it itself since the emit, with a wait that it opened later.
             -- guard:deliver_recheck
             if not p_patient and exists (
