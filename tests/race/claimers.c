@@ -164,8 +164,8 @@ main(int argc, char **argv)
 
     race_start(race, argc, argv);
     direct = race_connect_direct();
-    /* A claim takes five tasks in four on average. Of the full size a fiftieth shows what there is to see. */
-    total = race->divisor == 1 ? claims_in_full / 4 * 5 : race_share(race, 50000);
+    /* A claim takes three tasks in two on average. Of the full size a fiftieth shows what there is to see. */
+    total = race->divisor == 1 ? claims_in_full / 2 * 3 : race_share(race, 50000);
     shared.holders = race_alloc(total + part_max, sizeof(*shared.holders));
     bench_do(direct, "select pawl.create_workflow('race.claim.a')");
     bench_do(direct, "select pawl.create_workflow('race.claim.b', priority => 50)");
