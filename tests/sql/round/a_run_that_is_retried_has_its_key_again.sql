@@ -42,6 +42,7 @@ select is(split_part(pg_temp.again('k', '{"b": 1}'), ' ', 2), 't', 'for another 
 -- While another run has the key nothing is opened.
 select run_id as x from pawl.trigger('a.flow', '1', 'o', key_while_active => true) \gset
 select pawl.cancel(array[:'x'::uuid]) \g /dev/null
+select pawl.test_clock_advance('1 s') \g /dev/null
 select run_id as y from pawl.trigger('a.flow', '2', 'o', key_while_active => true) \gset
 select is(pg_temp.retry(:'x'), 'refused', 'another run has the key');
 select is(t.state(:'x'), 'CANCELLED', 'the run has ended still');
