@@ -93,6 +93,32 @@ end
 $$;
 comment on function pawl._find_event(pawl.task, text, text, json, timestamptz) is 'an event that came before the wait for it';
 
+-- The same for a wait that would take the event. While one that very many wait for is being delivered, another task of the same flow may
+-- be given it, which nobody sees yet: so a task comes to the row of the delivery first, and looks again. It never waits for a lock. is_busy:
+-- another transaction is there now.
+create or replace function pawl._look_back(
+    p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz, out event pawl.event, out is_busy boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_met uuid;
+begin
+    is_busy := false;
+    loop
+        event := pawl._find_event(p_task, p_topic, p_key, p_match, p_now);
+        -- guard:wait_meets_delivery
+        exit when event.event_id is null or p_task.task_no = 0 or event.event_id = v_met;
+        v_met := event.event_id;
+        perform from pawl.delivery d where d.event_id = v_met for update skip locked;
+        is_busy := not found and exists (select from pawl.delivery d where d.event_id = v_met);
+        exit when is_busy;
+    end loop;
+end
+$$;
+comment on function pawl._look_back(pawl.task, text, text, json, timestamptz) is 'an event for a wait to take, unless it is being delivered';
+
 create or replace function pawl._open_wait(
     p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_due timestamptz, p_topic text default null,
     p_key text default null, p_match json default null, p_form json default null, p_child uuid default null)
@@ -190,6 +216,7 @@ declare
     v_topic text := p_option ->> 'topic';
     v_key text := coalesce(p_option ->> 'key', '');
     v_match json := case when json_typeof(p_option -> 'match') <> 'null' then p_option -> 'match' end;
+    v_found record;
     v_event pawl.event;
 begin
     reason := case when v_topic is null or length(v_topic) not between 1 and 200 then 'a wait for an event needs a topic of 1 to 200 characters'
@@ -213,7 +240,13 @@ begin
     answer := 'ok';
     -- A statement of its own, after the meeting: it sees every event emitted before.
     -- guard:wait_looks_back
-    v_event := pawl._find_event(p_task, v_topic, v_key, v_match, p_now);
+    v_found := pawl._look_back(p_task, v_topic, v_key, v_match, p_now);
+    v_event := v_found.event;
+    if v_found.is_busy then
+        answer := 'busy';
+        reason := 'another transaction delivers this event';
+        return;
+    end if;
     if v_event.event_id is not null then
         perform pawl._record(p_task, p_name, 3, 1, p_seq, v_event.payload, null, p_now, 0, 1, null, v_event.event_id);
         perform pawl._note_progress(p_task, p_name);
@@ -336,6 +369,7 @@ as $$
 declare
     v_wait pawl.wait;
     v_task pawl.task;
+    v_found record;
     v_event pawl.event;
 begin
     for v_wait in
@@ -350,17 +384,22 @@ begin
         ) w
     loop
         select t.* into v_task from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
-        delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
         if v_wait.kind = 3 then
             -- One of so many waits that its event is still being delivered: it came in time.
             -- guard:timeout_looks_back
-            v_event := pawl._find_event(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
+            v_found := pawl._look_back(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
+            v_event := v_found.event;
             if v_event.emitted_at <= v_wait.due_at then
+                -- Then it stays open, and is looked at again.
+                -- guard:timeout_meets_delivery
+                continue when v_found.is_busy;
+                delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
                 perform pawl._record(v_task, v_wait.name, 3, 1, v_wait.seq, v_event.payload, null, p_now,
                     (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint, 1, null, v_event.event_id);
                 continue;
             end if;
         end if;
+        delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
         perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 2 then 1 else 2 end, v_wait.seq, null,
             case when v_wait.kind <> 2 then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
             (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint);
