@@ -130,6 +130,40 @@ cancel_run(struct caller *caller, long n, pawl_error **error)
     return pawl_client_cancel(caller->client, caller->field->runs[n], "cut", 0, error);
 }
 
+static pawl_status
+approve_run(struct caller *caller, long n, pawl_error **error)
+{
+    static const char *const names[] = {"run", "name"};
+    const char *values[] = {caller->field->runs[n], "cut"};
+
+    return pawl_client_call(caller->client, "approve", names, values, 2, NULL, error);
+}
+
+/* Sent again by whoever called, because of this verb the second is harmless: it answers that the run is paused already. */
+static pawl_status
+pause_run(struct caller *caller, long n, pawl_error **error)
+{
+    static const char *const names[] = {"runs"};
+    char runs[PAWL_ID_SIZE + 2];
+    const char *values[] = {runs};
+    const char *wanted = "ok";
+    pawl_rows *rows = NULL;
+    pawl_status status;
+
+    (void)snprintf(runs, sizeof(runs), "{%s}", caller->field->runs[n]);
+    while ((status = pawl_client_call(caller->client, "pause", names, values, 1, &rows, error)) ==
+        PAWL_EUNKNOWN) {
+        atomic_fetch_add(&caller->field->unknown, 1);
+        pawl_error_free(*error);
+        *error = NULL;
+        wanted = "already";
+    }
+    if (status == PAWL_OK && strcmp(pawl_rows_text(rows, 0, "answer"), wanted) != 0)
+        atomic_fetch_add(&caller->field->wrong, 1);
+    pawl_rows_free(rows);
+    return status;
+}
+
 static const struct call client_calls[] = {
     {"trigger", "pawl.trigger", trigger_one,
         "select count(*) from pawl.task t where t.key is null or t.key like 'one %'", 1, false},
@@ -138,6 +172,10 @@ static const struct call client_calls[] = {
     {"emit", "pawl.emit", emit, "select count(*) from pawl.event e where e.topic = 'crash.cut'", 1,
         false},
     {"signal", "pawl.signal", signal_run, "select count(*) from pawl.signal s where s.name = 'cut'",
+        1, true},
+    {"approve", "pawl.approve", approve_run,
+        "select count(*) from pawl.signal s where s.name = 'approval:cut'", 1, true},
+    {"pause", "pawl.pause", pause_run, "select count(*) from pawl.audit a where a.what = 'pause'",
         1, true},
     {"cancel", "pawl.cancel", cancel_run,
         "select count(*) from pawl.audit a where a.what = 'cancel'", 1, false},
@@ -174,7 +212,7 @@ make_calls(void *argument)
     return NULL;
 }
 
-/* Runs that wait for nobody, for signals and cancels, past the proxy. */
+/* Runs that wait for nobody, for signals, approvals, pauses and cancels, past the proxy. */
 static void
 make_runs(struct field *field)
 {
