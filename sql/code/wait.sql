@@ -97,24 +97,28 @@ comment on function pawl._find_event(pawl.task, text, text, json, timestamptz) i
 -- be given it, which nobody sees yet: so a task comes to the row of the delivery first, and looks again. It never waits for a lock. is_busy:
 -- another transaction is there now.
 create or replace function pawl._look_back(
-    p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz, out event pawl.event, out is_busy boolean)
+    p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz,
+    out event_id uuid, out emitted_at timestamptz, out payload json, out is_busy boolean)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_met uuid;
+    v_event pawl.event;
 begin
     is_busy := false;
     loop
-        event := pawl._find_event(p_task, p_topic, p_key, p_match, p_now);
+        v_event := pawl._find_event(p_task, p_topic, p_key, p_match, p_now);
         -- guard:wait_meets_delivery
-        exit when event.event_id is null or p_task.task_no = 0 or event.event_id = v_met;
-        v_met := event.event_id;
-        perform from pawl.delivery d where d.event_id = v_met for update skip locked;
-        is_busy := not found and exists (select from pawl.delivery d where d.event_id = v_met);
+        exit when v_event.event_id is null or p_task.task_no = 0 or v_event.event_id = _look_back.event_id;
+        event_id := v_event.event_id;
+        perform from pawl.delivery d where d.event_id = v_event.event_id for update skip locked;
+        is_busy := not found and exists (select from pawl.delivery d where d.event_id = v_event.event_id);
         exit when is_busy;
     end loop;
+    event_id := v_event.event_id;
+    emitted_at := v_event.emitted_at;
+    payload := v_event.payload;
 end
 $$;
 comment on function pawl._look_back(pawl.task, text, text, json, timestamptz) is 'an event for a wait to take, unless it is being delivered';
@@ -216,8 +220,7 @@ declare
     v_topic text := p_option ->> 'topic';
     v_key text := coalesce(p_option ->> 'key', '');
     v_match json := case when json_typeof(p_option -> 'match') <> 'null' then p_option -> 'match' end;
-    v_found record;
-    v_event pawl.event;
+    v_event record;
 begin
     reason := case when v_topic is null or length(v_topic) not between 1 and 200 then 'a wait for an event needs a topic of 1 to 200 characters'
                    when length(v_key) > 500 then 'key has more than 500 characters'
@@ -240,9 +243,8 @@ begin
     answer := 'ok';
     -- A statement of its own, after the meeting: it sees every event emitted before.
     -- guard:wait_looks_back
-    v_found := pawl._look_back(p_task, v_topic, v_key, v_match, p_now);
-    v_event := v_found.event;
-    if v_found.is_busy then
+    v_event := pawl._look_back(p_task, v_topic, v_key, v_match, p_now);
+    if v_event.is_busy then
         answer := 'busy';
         reason := 'another transaction delivers this event';
         return;
@@ -369,8 +371,7 @@ as $$
 declare
     v_wait pawl.wait;
     v_task pawl.task;
-    v_found record;
-    v_event pawl.event;
+    v_event record;
 begin
     for v_wait in
         select w.*
@@ -387,12 +388,11 @@ begin
         if v_wait.kind = 3 then
             -- One of so many waits that its event is still being delivered: it came in time.
             -- guard:timeout_looks_back
-            v_found := pawl._look_back(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
-            v_event := v_found.event;
+            v_event := pawl._look_back(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
             if v_event.emitted_at <= v_wait.due_at then
                 -- Then it stays open, and is looked at again.
                 -- guard:timeout_meets_delivery
-                continue when v_found.is_busy;
+                continue when v_event.is_busy;
                 delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
                 perform pawl._record(v_task, v_wait.name, 3, 1, v_wait.seq, v_event.payload, null, p_now,
                     (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint, 1, null, v_event.event_id);
