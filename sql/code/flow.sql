@@ -200,7 +200,7 @@ begin
         select from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no = any (v_step.deps) and s.spreads);
     v_step.plain := not v_step.spreads and v_step.map_from is null and v_step.condition is null
         and v_step.child_workflow_id is null and v_step.delay is null;
-    v_step.gathers := pawl._maps_among(v_flow.workflow_id, v_step.deps);
+    v_step.heavy_deps := pawl._heavy_among(v_flow.workflow_id, v_step.deps);
     if v_step.child_workflow_id is null then
         insert into pawl.queue (name, workflow_id, step_timeout)
         values (flow || '/' || step, v_flow.workflow_id, coalesce((options ->> 'timeout')::interval, v_flow.step_timeout))
@@ -220,7 +220,7 @@ Locks: the row of the flow.
 Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
 Bound: constant, and the number of dependencies.';
 
-create or replace function pawl._maps_among(p_workflow int, p_steps int[])
+create or replace function pawl._heavy_among(p_workflow int, p_steps int[])
 returns int[]
 language plpgsql
 stable
@@ -229,11 +229,11 @@ as $$
 begin
     return array(
         select s.step_no from pawl.flow_step s
-        where s.workflow_id = p_workflow and s.step_no = any (p_steps) and s.map_from is not null
+        where s.workflow_id = p_workflow and s.step_no = any (p_steps) and (s.map_from is not null or s.child_workflow_id is not null)
         order by s.step_no);
 end
 $$;
-comment on function pawl._maps_among(int, int[]) is 'which of these steps of a flow are maps';
+comment on function pawl._heavy_among(int, int[]) is 'which of these steps of a flow may yield more than a payload';
 
 -- A run of nothing is a mistake. (As a child, it ends at once.)
 create or replace function pawl._check_flow(p_workflow int)
@@ -272,8 +272,8 @@ begin
         where s.workflow_id = p_workflow
           and not exists (select from pawl.flow_edge e where e.workflow_id = p_workflow and e.step_no = s.step_no)
         order by s.step_no);
-    insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, gathers, options)
-    values (p_workflow, 0, 'run', v_leaves, false, pawl._maps_among(p_workflow, v_leaves), '{}');
+    insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, heavy_deps, options)
+    values (p_workflow, 0, 'run', v_leaves, false, pawl._heavy_among(p_workflow, v_leaves), '{}');
     insert into pawl.flow_edge (workflow_id, step_no, dependent_no)
     select p_workflow, d, 0 from unnest(v_leaves) d;
     update pawl.workflow w set frozen = true where w.workflow_id = p_workflow;

@@ -76,7 +76,7 @@ begin
         cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
         cross join lateral (
             select from pawl.flow_step s
-            where s.workflow_id = q.workflow_id and s.step_no = 0 and (s.gathers <> '{}' or cardinality(s.deps) > v_few) offset 0) s
+            where s.workflow_id = q.workflow_id and s.step_no = 0 and (s.heavy_deps <> '{}' or cardinality(s.deps) > v_few) offset 0) s
     loop
         v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
         if v_error is not null then

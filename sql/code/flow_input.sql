@@ -128,13 +128,13 @@ begin
     if coalesce(cardinality(p_runs), 0) = 0 then
         return;
     end if;
-    select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.no = any (s.gathers))
+    select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.no = any (s.heavy_deps))
     into v_runs, v_steps, v_deps, v_mapped
     from unnest(p_runs, p_steps) i (run_id, step_no)
     cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
     cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
     cross join lateral (
-        select s.deps, s.gathers from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+        select s.deps, s.heavy_deps from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
     cross join lateral unnest(s.deps) d (no);
     return query
     with part as materialized (
@@ -323,8 +323,8 @@ declare
     v_runs uuid[];
     v_tasks int[];
     v_from int := 1;
-    -- How many are built at once, before it is known how large they are.
-    v_count int := 100;
+    -- How many are built at once: few, before it is known how large they are.
+    v_count int := 4;
     v_total bigint := 0;
     v_part record;
 begin
@@ -350,8 +350,8 @@ begin
         inputs := inputs || v_part.inputs;
         v_from := v_from + v_part.n;
         v_total := v_part.total;
-        exit when v_total > p_most;
-        v_count := least(1000, (p_most - v_total) / (v_part.bytes + 1) + 1);
+        exit when v_part.n = 0 or v_total > p_most;
+        v_count := least(25 * v_count, (p_most - v_total) / (v_part.bytes + 1) + 1);
     end loop;
     left_out := array(
         select v_runs[i] || ' ' || v_tasks[i] from generate_series(v_from, cardinality(v_runs)) i);

@@ -22,7 +22,7 @@ declare
 begin
     with it as materialized (
         select t.run_id, t.priority as run_priority, t.round, t.kept, t.recorded, t.paused, t.triggered_at, t.tenant, t.limit_key, s.step_no,
-               s.queue_id, s.priority, s.plain, s.gathers <> '{}' or cardinality(s.deps) > v_few as much
+               s.queue_id, s.priority, s.plain, s.heavy_deps <> '{}' or cardinality(s.deps) > v_few as much
         from unnest(p_runs, p_steps) i (run_id, step_no)
         cross join lateral (select t.* from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
         cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
@@ -195,7 +195,8 @@ end
 $$;
 comment on function pawl._meets(json, json) is 'whether an input meets a condition';
 
--- Steps that depend on so many others, and on no map, cannot depend on too much.
+-- Steps that depend on so many others, and on none that is heavy, cannot depend on too much. No more than 16, because outputs may be older
+-- than the limit on payloads.
 create or replace function pawl._few_deps()
 returns int
 language plpgsql
@@ -203,7 +204,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return pawl._gather_max() / (select greatest(s.payload_max, 1) from pawl.setting s where s.only_row);
+    return (select least(16, pawl._gather_max() / greatest(s.payload_max, 1)) from pawl.setting s where s.only_row);
 end
 $$;
 comment on function pawl._few_deps() is 'how many outputs are within the limit, however large they are';
@@ -216,7 +217,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    if p_step.gathers = '{}' and cardinality(p_step.deps) <= pawl._few_deps() then
+    if p_step.heavy_deps = '{}' and cardinality(p_step.deps) <= pawl._few_deps() then
         return null;
     end if;
     return (

@@ -12,10 +12,10 @@ create table pawl.flow_step (
     -- Of the queue FLOW/STEP; null when the step is a child run or the end.
     queue_id int,
     child_workflow_id int,
-    -- Nothing to decide when it starts, but whether it gathers too much, so that many are started by one statement.
+    -- Nothing to decide when it starts, but whether it depends on too much, so that many are started by one statement.
     plain boolean not null,
-    -- Those of deps that are maps: the outputs of their elements are gathered.
-    gathers int[] not null,
+    -- Those of deps that may yield more than a payload: maps, whose elements are gathered, and child runs, which may be flows.
+    heavy_deps int[] not null,
     -- A skip of this step, or of one before it, skips the steps that depend on it.
     spreads boolean not null default false,
     -- One task for each element of the array that this step yields; 0: the run's input.

@@ -414,7 +414,7 @@ select pawl.housekeep();
 select iso.check('session_ended', iso.try($$select count(*) from pawl.claim(iso.session('w1'))$$), 'error PW005');
 \o /dev/null
 select pawl.create_flow('long');
-insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, gathers, options)
+insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, heavy_deps, options)
 select w.workflow_id, n, 's' || n, '{}', true, '{}', '{}' from pawl.workflow w, generate_series(1, 2000) n where w.name = 'long';
 \o
 select iso.check('flow_steps_max', iso.try($$select pawl.add_step('long', 'more')$$), 'error PW009');

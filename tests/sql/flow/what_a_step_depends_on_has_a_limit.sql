@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Each output is within the limit of a payload, but all of them are given to one step, or are what the run came to.
-select plan(6);
+select plan(9);
 create or replace function pawl._gather_max() returns bigint language sql immutable as 'select 10000::bigint';
-select t.session('{wide.flow/*,leaves.flow/*}') as s \gset
+select t.session('{wide.flow/*,leaves.flow/*,in.flow/*,out.flow/*}') as s \gset
 create function pg_temp.complete(session bigint, size int) returns text language sql as $$
     select string_agg(distinct c.answer, ' ')
     from (select array_agg(run_id) as runs, array_agg(fence) as fences, array_agg(task) as tasks, count(*)::int as n from pawl.held(session)) h
@@ -33,4 +33,14 @@ select count(*) from pawl.claim(:s, 5) \g /dev/null
 select is(pg_temp.complete(:s, 2500), 'ok', '12,500 bytes are recorded');
 select is((select r.status || ': ' || (r.error ->> 'code') || ', ' || (r.error ->> 'message') from pawl.result(:'large') r),
     'ERROR: output_too_large, the outputs of the last steps have 12500 bytes together, the limit is 10000', 'and are too much');
+
+-- A child flow may yield more than a payload, so even few of them are looked at.
+update pawl.setting set payload_max = 2000;
+select t.flow('in.flow', '[["a"], ["b"], ["c"]]');
+select pawl.create_flow('out.flow') as c \gset
+select pawl.add_step('out.flow', 'm1', '{}', '{"workflow": "in.flow"}'), pawl.add_step('out.flow', 'm2', '{}', '{"workflow": "in.flow"}') \g /dev/null
+select run_id as ends from pawl.trigger('out.flow', '{}') \gset
+select is((select count(*) from pawl.claim(:s, 10)), 6::bigint, 'two child flows');
+select is(pg_temp.complete(:s, 1990), 'ok', 'each of which yields 6,000 bytes');
+select is((select r.error ->> 'code' from pawl.result(:'ends') r), 'output_too_large', 'are too much together');
 select * from finish();
