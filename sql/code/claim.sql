@@ -266,6 +266,38 @@ end
 $$;
 comment on function pawl._claim_max() is 'bytes of records, and of inputs, that one claim hands out';
 
+-- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_most bytes. Inputs
+-- that are part of a task's row are small.
+create or replace function pawl._over_input(p_tids tid[], p_most bigint)
+returns text[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+set plan_cache_mode to force_custom_plan
+as $$
+declare
+    v_ids uuid[] := array(select t.run_id from pawl.task t where t.ctid = any (p_tids) and t.task_no = 0 and t.input_apart);
+begin
+    return array(
+        select f.run_id || ' 0'
+        from (
+            select t.run_id, i.bytes, sum(i.bytes) over (order by t.priority, t.due_at, t.run_id) as total
+            from (
+                select i.run_id, octet_length(i.input::text) as bytes from pawl.input i where i.run_id = any (v_ids)
+                union all
+                select k.run_id, octet_length(k.input::text) from pawl.input_kept k where k.run_id = any (v_ids)
+            ) i
+            join pawl.task t on t.run_id = i.run_id and t.task_no = 0
+        ) f
+        -- guard:claim_large_inputs
+        where f.total > p_most and f.total > f.bytes);
+end
+$$;
+comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';
+
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
 create or replace function pawl._leave_out_tasks(p_all tid[], p_left_out text[], p_too_large text[], p_now timestamptz)

@@ -122,14 +122,14 @@ declare
     v_runs uuid[];
     v_steps int[];
     v_deps int[];
-    v_mapped boolean[];
+    v_heavy boolean[];
 begin
     -- Most flows have nothing that could be so large.
     if coalesce(cardinality(p_runs), 0) = 0 then
         return;
     end if;
     select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.no = any (s.heavy_deps))
-    into v_runs, v_steps, v_deps, v_mapped
+    into v_runs, v_steps, v_deps, v_heavy
     from unnest(p_runs, p_steps) i (run_id, step_no)
     cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
     cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
@@ -143,8 +143,8 @@ begin
         union all
         select e.run_id, e.step_no, sum(octet_length(e.output::text))
         from pawl._elements(
-            array(select m.run_id from unnest(v_runs, v_mapped) m (run_id, mapped) where m.mapped),
-            array(select m.dep_no from unnest(v_deps, v_mapped) m (dep_no, mapped) where m.mapped)) e
+            array(select h.run_id from unnest(v_runs, v_heavy) h (run_id, heavy) where h.heavy),
+            array(select h.dep_no from unnest(v_deps, v_heavy) h (dep_no, heavy) where h.heavy)) e
         group by e.run_id, e.step_no
     )
     select w.run_id, w.step_no, sum(p.bytes)::bigint
@@ -358,35 +358,3 @@ begin
 end
 $$;
 comment on function pawl._flow_inputs(tid[], bigint) is 'the inputs of claimed tasks of flows, as many as may be handed out';
-
--- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_most bytes. Inputs
--- that are part of a task's row are small.
-create or replace function pawl._over_input(p_tids tid[], p_most bigint)
-returns text[]
-language plpgsql
-stable
-set search_path to pg_catalog, pg_temp
-set enable_seqscan to off
-set enable_bitmapscan to off
-set jit to off
-set plan_cache_mode to force_custom_plan
-as $$
-declare
-    v_ids uuid[] := array(select t.run_id from pawl.task t where t.ctid = any (p_tids) and t.task_no = 0 and t.input_apart);
-begin
-    return array(
-        select f.run_id || ' 0'
-        from (
-            select t.run_id, i.bytes, sum(i.bytes) over (order by t.priority, t.due_at, t.run_id) as total
-            from (
-                select i.run_id, octet_length(i.input::text) as bytes from pawl.input i where i.run_id = any (v_ids)
-                union all
-                select k.run_id, octet_length(k.input::text) from pawl.input_kept k where k.run_id = any (v_ids)
-            ) i
-            join pawl.task t on t.run_id = i.run_id and t.task_no = 0
-        ) f
-        -- guard:claim_large_inputs
-        where f.total > p_most and f.total > f.bytes);
-end
-$$;
-comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';

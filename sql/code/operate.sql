@@ -365,7 +365,7 @@ comment on function pawl.retry(uuid[], text) is
 'Opens the next round of runs that ended ERROR or CANCELLED: the same run goes on; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork; or another run has its key), busy, not_found. A key that was freed at the end of the run (key_while_active) stands for it again.
 Twice: already.
 Locks: an advisory lock on each run; the row of a key that it takes again; waits for whoever is taking or freeing that.
-Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 a key changed hands too fast: send it again.
 Bound: 1,000 runs.';
 
 -- First those that take a key again, in the order in which trigger_many takes keys, so that two callers do not wait for each other
@@ -483,35 +483,19 @@ end
 $$;
 comment on function pawl._open_round(uuid, timestamptz, text, boolean) is 'opens the next round of an ended run';
 
--- A key that the end of the run freed stands for it again, with the input that the run has; false: another run has it. Its
--- row is left unlocked, because that run''s worker would wait for it at the end.
+-- A key that the end of the run freed stands for it again, with the input that the run has; false: another run has it.
 create or replace function pawl._take_key_again(p_run pawl.run, p_input json, p_workflow int, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
-set enable_seqscan to off
-set enable_bitmapscan to off
-set jit to off
 as $$
 declare
     v_input json := case when p_run.input_apart then pawl._input_of(p_run.run_id) else p_input end;
-    v_digest bytea := sha256(convert_to(v_input::text, 'UTF8'));
-    v_made int;
 begin
-    insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
-    values (p_workflow, 'infinity', p_run.run_id, p_run.tenant, p_run.key, v_digest)
-    on conflict on constraint key_pkey do nothing;
-    get diagnostics v_made = row_count;
-    if v_made = 0 then
-        -- A statement of its own: it sees what was committed while the insert waited. One whose time is over is anybody''s.
-        update pawl.key k
-        set run_id = p_run.run_id, digest = v_digest, expires_at = 'infinity'
-        -- guard:retry_key_over
-        where k.tenant = p_run.tenant and k.workflow_id = p_workflow and k.key = p_run.key and k.expires_at <= p_now;
-        get diagnostics v_made = row_count;
-    end if;
-    return v_made = 1;
+    return p_run.run_id = (
+        select h.run_id
+        from pawl._hold_key(p_now, p_workflow, p_run.tenant, p_run.key, sha256(convert_to(v_input::text, 'UTF8')), p_run.run_id, 'infinity') h);
 end
 $$;
 comment on function pawl._take_key_again(pawl.run, json, int, timestamptz) is 'takes the key of an ended run for its next round';
@@ -545,7 +529,7 @@ comment on function pawl.rollback_retry(uuid[], text) is
 'Opens a round that only rolls back, for runs whose rollback stopped at a failing undo. Answers ok, already, refused (no rollback is stuck, or another run has its key), busy, not_found.
 Twice: already.
 Locks: as retry.
-Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 a key changed hands too fast: send it again.
 Bound: 1,000 runs.';
 
 create or replace function pawl.rollback_skip(run uuid, step text, why text default null, by text default null)
@@ -590,5 +574,5 @@ comment on function pawl.rollback_skip(uuid, text, text, text) is
 'Marks the undo of one step as skipped and opens a round that rolls back the rest. For runs whose rollback stopped at a failing undo. Answers ok, already, refused, busy, not_found.
 Twice: already, or refused once that round has ended well.
 Locks: as retry.
-Errors: PW008 isolation level.
+Errors: PW008 isolation level, PW010 a key changed hands too fast: send it again.
 Bound: constant.';

@@ -113,10 +113,10 @@ end
 $$;
 comment on function pawl._id_is_used(uuid) is 'whether a run of this id has ended already';
 
--- Takes the key for p_id, or answers with the run that has it. Raises when the input differs.
-create or replace function pawl._take_key(
+-- Takes the key for p_id, or answers with the run that has it, whose row it leaves unlocked: that run''s worker would wait for it at the end.
+create or replace function pawl._hold_key(
     p_now timestamptz, p_workflow_id int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_expires timestamptz,
-    out run_id uuid, out taken boolean)
+    out run_id uuid, out taken boolean, out same_input boolean)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -130,6 +130,7 @@ declare
 begin
     run_id := p_id;
     taken := true;
+    same_input := true;
     for v_try in 1..20 loop
         insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
         values (p_workflow_id, p_expires, p_id, p_tenant, p_key, p_digest)
@@ -142,6 +143,7 @@ begin
         select k.* into v_old
         from pawl.key k
         where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key;
+        -- guard:key_over
         if found and v_old.expires_at <= p_now then
             -- The time it was given is over: take it, unless somebody else just did.
             update pawl.key k
@@ -153,17 +155,35 @@ begin
                 return;
             end if;
         elsif found then
-            if v_old.digest <> p_digest then
-                -- guard:key_input
-                perform pawl._raise('PW004', format('key "%s" was used with another input', p_key),
-                    format('Run %s has the key. Use another key for another input.', v_old.run_id));
-            end if;
             run_id := v_old.run_id;
             taken := false;
+            same_input := v_old.digest = p_digest;
             return;
         end if;
     end loop;
     perform pawl._raise('PW010', format('key "%s" changes hands too fast', p_key), 'Send the call again.');
+end
+$$;
+comment on function pawl._hold_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the one that asks';
+
+-- The same for a trigger, which is refused when the input differs.
+create or replace function pawl._take_key(
+    p_now timestamptz, p_workflow_id int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_expires timestamptz,
+    out run_id uuid, out taken boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_same boolean;
+begin
+    select h.run_id, h.taken, h.same_input into run_id, taken, v_same
+    from pawl._hold_key(p_now, p_workflow_id, p_tenant, p_key, p_digest, p_id, p_expires) h;
+    if not v_same then
+        -- guard:key_input
+        perform pawl._raise('PW004', format('key "%s" was used with another input', p_key),
+            format('Run %s has the key. Use another key for another input.', run_id));
+    end if;
 end
 $$;
 comment on function pawl._take_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the new one';
