@@ -42,6 +42,7 @@ struct player {
     int children;          /* that flows have started in it */
     PGresult *swept;       /* sessions that housekeeping has ended */
     uint64_t digest;       /* of all answers since the beginning */
+    char before[48];       /* goes with the next statement, ahead of it */
     struct pw_buf sql;     /* the arguments of the last call */
     struct pw_buf got;     /* what the engine answered, or holds */
     struct pw_buf wanted;  /* the same of the oracle */

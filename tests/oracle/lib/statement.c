@@ -167,7 +167,8 @@ player_call(struct player *player, const char *statement, const char *arguments)
     PGresult *result;
 
     pw_buf_init(&sql, (size_t)1 << 20);
-    pw_buf_addf(&sql, "execute %s", statement);
+    pw_buf_addf(&sql, "%sexecute %s", player->before, statement);
+    player->before[0] = '\0';
     if (arguments[0] != '\0')
         pw_buf_addf(&sql, "(%s)", arguments);
     result = PQexec(player->conn, pw_buf_text(&sql));
