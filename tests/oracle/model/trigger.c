@@ -120,7 +120,7 @@ say(struct oracle *o, const struct oracle_workflow *w, const char *id, bool crea
     return created ? "created" : "existing";
 }
 
-/* tried: no id is asked for, because the whole call came to nothing, and so does this. */
+/* tried: nobody made the id, because the whole call came to nothing. */
 static const char *
 trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made, bool tried,
     struct pw_buf *reply)
@@ -185,9 +185,7 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
             : spec->key_ttl_us == ORACLE_NONE    ? ORACLE_NONE
                                                  : oracle->now + spec->key_ttl_us;
     }
-    /* Of a call that came to nothing no child has an id. */
-    if (!tried)
-        oracle_open_flow(oracle, run, spec->delay_us);
+    oracle_open_flow(oracle, run, spec->delay_us);
     return say(oracle, w, id, true, reply);
 }
 
@@ -210,84 +208,58 @@ comes_before(const struct oracle_trigger_spec *specs, size_t a, size_t b)
     return a < b;
 }
 
-/* Forgets the runs that this call has made so far, and its keys. */
-static void
-take_back(struct oracle *o, const char *const *runs, size_t count, struct oracle_key *keys,
-    size_t keys_count)
+/* One after the other, until one is refused. */
+static const char *
+trigger_each(struct oracle *oracle, const struct oracle_trigger_spec *specs,
+    const char *const *made, size_t count, struct pw_buf *reply)
 {
-    for (size_t i = 0; i < count; i++)
-        for (struct oracle_run **at = &o->runs; *at != NULL; at = &(*at)->next)
-            if (strcmp((*at)->id, runs[i]) == 0) {
-                struct oracle_run *gone = *at;
+    const char *lines[16] = {NULL}, *answer = "existing";
 
-                *at = gone->next;
-                free(gone); /* a new run has no lists yet */
-                break;
-            }
-    free(o->keys);
-    o->keys = keys;
-    o->keys_count = keys_count;
-}
+    for (size_t done = 0; done < count && done < 16; done++) {
+        struct pw_buf line;
+        const char *said, *id;
+        size_t next = count;
 
-static struct oracle_key *
-copy_keys(const struct oracle *o)
-{
-    struct oracle_key *copy = NULL;
-    size_t count = 0;
-
-    while (count < o->keys_count) {
-        struct oracle_key *key = oracle_push(&copy, &count, sizeof(*key));
-
-        *key = o->keys[count - 1];
+        for (size_t i = 0; i < count; i++)
+            if (lines[i] == NULL && (next == count || comes_before(specs, i, next)))
+                next = i;
+        pw_buf_init(&line, 256);
+        id = made[next] == NULL ? oracle_keepf(oracle, "tried %zu", next) : made[next];
+        said = trigger(oracle, &specs[next], id, made[next] == NULL, &line);
+        lines[next] = oracle_keep(oracle, pw_buf_text(&line));
+        pw_buf_done(&line);
+        if (strcmp(said, "existing") != 0)
+            answer = said;
+        if (strcmp(said, "created") != 0 && strcmp(said, "existing") != 0)
+            return answer;
     }
-    return copy;
+    for (size_t i = 0; i < count; i++)
+        pw_buf_addf(reply, "%zu %s\n", i + 1, lines[i]);
+    return answer;
 }
 
 const char *
 oracle_trigger_many(struct oracle *oracle, const struct oracle_trigger_spec *specs,
     const char *const *made, size_t count, bool uneven, struct pw_buf *reply)
 {
-    struct oracle_key *keys = copy_keys(oracle);
-    size_t keys_count = oracle->keys_count, created = 0, done = 0;
-    const char *lines[16] = {NULL}, *runs[16];
-    const char *answer = "existing";
-    bool missing = false;
+    struct oracle *copy;
+    struct pw_buf unused;
+    const char *answer;
 
     if (oracle_find_workflow(oracle, specs[0].workflow) == NULL)
-        answer = "PW002";
-    else if (uneven)
-        answer = "PW003";
-    for (; answer[0] != 'P' && done < count && done < 16; done++) {
-        struct pw_buf line;
-        const char *said, *id;
-        size_t next = count;
-        bool tried;
-
-        for (size_t i = 0; i < count; i++)
-            if (lines[i] == NULL && (next == count || comes_before(specs, i, next)))
-                next = i;
-        pw_buf_init(&line, 256);
-        tried = made[next] == NULL;
-        id = tried ? oracle_keepf(oracle, "tried %zu", next) : made[next];
-        said = trigger(oracle, &specs[next], id, tried, &line);
-        lines[next] = oracle_keep(oracle, pw_buf_text(&line));
-        pw_buf_done(&line);
-        if (strcmp(said, "created") == 0)
-            runs[created++] = specs[next].id == NULL ? id : specs[next].id;
-        if (strcmp(said, "existing") != 0)
-            answer = said;
-        missing = missing || tried;
-        if (strcmp(said, "created") != 0 && strcmp(said, "existing") != 0)
-            break;
-    }
-    if (missing && (strcmp(answer, "created") == 0 || strcmp(answer, "existing") == 0))
-        answer = "not allowed: no ids were made";
-    if (strcmp(answer, "created") != 0 && strcmp(answer, "existing") != 0) {
-        take_back(oracle, runs, created, keys, keys_count);
-        return answer;
-    }
-    free(keys);
-    for (size_t i = 0; i < count; i++)
-        pw_buf_addf(reply, "%zu %s\n", i + 1, lines[i]);
-    return answer;
+        return "PW002";
+    if (uneven)
+        return "PW003";
+    if (count == 0 || made[0] != NULL)
+        return trigger_each(oracle, specs, made, count, reply);
+    /* It was refused. What came before that is gone, but decided on the rest: a run that ends at once frees its key. */
+    copy = oracle_copy(oracle);
+    oracle_set_chooser(copy, NULL);
+    pw_buf_init(&unused, (size_t)1 << 20);
+    answer = trigger_each(copy, specs, made, count, &unused);
+    pw_buf_done(&unused);
+    oracle_free(copy);
+    return strcmp(answer, "created") == 0 || strcmp(answer, "existing") == 0
+        ? "not allowed: no ids were made"
+        : answer;
 }
