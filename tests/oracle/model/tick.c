@@ -211,19 +211,46 @@ struct limit {
     int64_t due_at;
 };
 
-/*
- * The earlier first. Of a flow that has failed and a child of it that both reach their limits at the same moment the engine
- * chooses: the child came first if its end is recorded.
- */
+/* Both are over since the same moment, the one is a flow and the other a child of it: the child came first if its end is recorded. */
+static bool
+child_came_first(struct oracle *o, const struct oracle_run *child, const struct oracle_run *flow)
+{
+    return o->chooser->records(
+        o->chooser->userdata, flow->id, child->parent_task, child->parent_step, flow->round);
+}
+
+static bool
+is_child(const struct oracle_run *run, const struct oracle_run *of)
+{
+    return oracle_same(run->parent, of->id) && run->parent_step != NULL && of->place == ORACLE_OPEN;
+}
+
+/* The earlier first. Of those of the same moment the engine chooses, and only between a flow and its child it can be told. */
 static bool
 comes_before(struct oracle *o, const struct limit *x, const struct limit *y)
 {
     if (x->due_at != y->due_at)
         return x->due_at < y->due_at;
-    return o->chooser != NULL && oracle_same(x->run->parent, y->run->id) &&
-        x->run->parent_step != NULL && y->run->place == ORACLE_OPEN &&
-        o->chooser->records(o->chooser->userdata, y->run->id, x->run->parent_task,
-            x->run->parent_step, y->run->round);
+    if (o->chooser != NULL && is_child(x->run, y->run))
+        return child_came_first(o, x->run, y->run);
+    if (o->chooser != NULL && is_child(y->run, x->run))
+        return !child_came_first(o, y->run, x->run);
+    return false;
+}
+
+/* The first limit that no other comes before: between neighbours alone a flow and its child need not meet. */
+static size_t
+first_limit(struct oracle *o, const struct limit *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+
+        while (k < count && !comes_before(o, &list[k], &list[i]))
+            k++;
+        if (k == count)
+            return i;
+    }
+    return 0;
 }
 
 /* What is passed on by this round, a cancel of children, is the next one's. */
@@ -243,16 +270,14 @@ enforce_limits(struct oracle *o)
                 *place = (struct limit){run, limits[i], *limits[i]};
             }
     }
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && comes_before(o, &list[k], &list[k - 1]); k--) {
-            struct limit swapped = list[k];
+    while (count > 0) {
+        size_t at = first_limit(o, list, count);
+        struct limit first = list[at];
 
-            list[k] = list[k - 1];
-            list[k - 1] = swapped;
-        }
-    for (size_t i = 0; i < count; i++)
-        if (*list[i].at != ORACLE_NONE)
-            (void)oracle_enforce_limit(o, list[i].run, list[i].at); /* busy: the next round's */
+        oracle_drop(list, &count, sizeof(first), at);
+        if (*first.at != ORACLE_NONE)
+            (void)oracle_enforce_limit(o, first.run, first.at); /* busy: the next round's */
+    }
     free(list);
 }
 
