@@ -30,8 +30,10 @@ begin
     values (pawl.now(), case when p_on then 'pause_' else 'resume_' end || p_subject, p_by,
             json_build_object(p_subject, p_name, 'why', p_why));
     if not p_on then
-        perform pawl._wake(q.queue_id, pawl.now())
+        -- One of each tenant that has workers of its own, and one that takes everybody's.
+        perform pawl._wake_one(q.queue_id, k.tenant, pawl.now())
         from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
+        cross join (select distinct k.tenant from pawl.worker k where k.idle and k.ended_at is null) k
         where case p_subject when 'queue' then q.name else w.name end = p_name;
     end if;
     return 'ok';
@@ -206,6 +208,10 @@ begin
         -- guard:retention_min
         perform pawl._raise('PW003', 'retention must be at least one hour');
     end if;
+    if run_retention > interval '1000 years' or event_retention > interval '1000 years' then
+        -- guard:retention_max
+        perform pawl._raise('PW003', 'retention must be at most 1000 years');
+    end if;
     if run_retention is not null or event_retention is not null then
         update pawl.setting s
         set retention = coalesce(run_retention, s.retention),
@@ -222,7 +228,7 @@ comment on function pawl.set_retention(interval, interval, text) is
 'Sets how long ended runs (counted from their end) and events are kept, and returns what is in force; without arguments only returns it.
 Twice: the same again.
 Locks: the row of settings.
-Errors: PW003 less than one hour, PW008 isolation level, PW007 the role is bound to one tenant.
+Errors: PW003 less than one hour or more than 1000 years, PW008 isolation level, PW007 the role is bound to one tenant.
 Bound: constant.';
 
 create or replace function pawl.list_acts(after bigint default 0, most int default 100)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, roll-up of metrics.
 
--- One chore for each call, the one that is due longest; whoever has its row does it. p_retention: only that one, or with false
--- only the others; null for any.
+-- One chore for each call, the one that is due longest; whoever has its row does it. p_retention: only what forgets runs, or with
+-- false only the others; null for any.
 create or replace function pawl._do_chore(p_now timestamptz, p_retention boolean)
 returns void
 language plpgsql
@@ -19,7 +19,7 @@ begin
     -- No chore is put off for as long as an hour: further ahead means that the clock was set back. Infinity is off.
     -- guard:chore_clock
     where (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')
-      and (p_retention is null or (c.chore = 'retention') = p_retention)
+      and (p_retention is null or (c.chore in ('retention', 'kept')) = p_retention)
     order by c.due_at
     limit 1
     for update skip locked;
@@ -32,6 +32,7 @@ begin
         v_wait := case v_chore.chore
             when 'partitions' then pawl._chore_partitions(p_now)
             when 'retention' then pawl._chore_retention(p_now)
+            when 'kept' then pawl._chore_kept(p_now, v_chore)
             when 'keys' then pawl._chore_keys(p_now, v_chore)
             when 'topics' then pawl._chore_topics(p_now, v_chore)
             when 'rollup' then pawl._chore_rollup(p_now, v_chore)
@@ -58,7 +59,7 @@ begin
     -- As _need_partitions() has it, but earlier.
     if p_now > v_until - interval '7 days'
        -- guard:chore_partitions_clock
-       or v_until > p_now + interval '9 days' and v_until < 'infinity' then
+       or v_until > p_now + interval '8 days' and v_until < 'infinity' then
         perform pawl._make_partitions(p_now);
     end if;
     return interval '10 min';
@@ -129,44 +130,68 @@ set jit to off
 as $$
 declare
     v_setting pawl.setting;
-    v_more boolean;
 begin
     select s.* into v_setting from pawl.setting s where s.only_row;
-    perform pawl._forget_kept(p_now - v_setting.retention, 500);
-    v_more := pawl._drop_days(p_now, v_setting);
-    return case when v_more then interval '1 s' else interval '1 min' end;
+    return case when pawl._drop_days(p_now, v_setting) then interval '1 s' else interval '1 min' end;
 end
 $$;
 comment on function pawl._chore_retention(timestamptz) is 'drops history that is older than the retention';
 
--- Kept runs of which every round ended before p_before and that do not live, with all that hangs on them.
-create or replace function pawl._forget_kept(p_before timestamptz, p_most int)
-returns void
+-- Kept runs of which every round ended before the retention and that do not live, with all that hangs on them. Walks by the end of
+-- each round, a piece at a time: an early round of a run that lives again, or has a later round, stands in the way for as long.
+create or replace function pawl._chore_kept(p_now timestamptz, p_chore pawl.chore)
+returns interval
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
 as $$
 declare
-    v_old uuid[] := array(
-        select o.run_id from pawl.run_kept o
-        where o.ended_at < p_before and not pawl._lives(o.run_id) and not pawl._kept_since(o.run_id, p_before)
-          -- What retry, fork and purge hold is left to them.
-          -- guard:forget_lock
-          and pg_try_advisory_xact_lock(hashtextextended(o.run_id::text, 11))
-        order by o.ended_at
-        limit p_most);
+    v_before timestamptz := p_now - (select s.retention from pawl.setting s where s.only_row);
+    -- The end in microseconds since 1970, and the run: the last that was looked at.
+    v_from json := coalesce(p_chore.position, '[null, "00000000-0000-0000-0000-000000000000"]')::json;
+    v_round record;
+    v_last json;
+    v_looked int := 0;
+    v_rows bigint := 0;
+    v_old uuid[] := array[]::uuid[];
 begin
-    if cardinality(v_old) = 0 then
-        return;
-    end if;
+    for v_round in
+        select k.run_id, k.ended_at
+        from pawl.run_kept k
+        where (k.ended_at, k.run_id) > (
+            coalesce(timestamptz 'epoch' + (v_from ->> 0)::bigint * interval '1 microsecond', '-infinity'), (v_from ->> 1)::uuid)
+          and k.ended_at < v_before
+        order by k.ended_at, k.run_id
+        limit 1000
+    loop
+        -- A run may have very many records, and goes in one piece.
+        -- guard:kept_rows
+        exit when v_rows >= 10000;
+        v_looked := v_looked + 1;
+        v_last := json_build_array((extract(epoch from v_round.ended_at) * 1000000)::bigint, v_round.run_id);
+        continue when pawl._lives(v_round.run_id) or pawl._kept_since(v_round.run_id, v_before);
+        -- What retry, fork and purge hold is left to them. Locked only now: the table of locks has its bounds.
+        -- guard:forget_lock
+        continue when not pg_try_advisory_xact_lock(hashtextextended(v_round.run_id::text, 11));
+        -- Whoever had it may have let it live again.
+        continue when pawl._lives(v_round.run_id) or v_round.run_id = any (v_old);
+        v_old := v_old || v_round.run_id;
+        v_rows := v_rows + 20 + (select count(*) from pawl.step_kept d where d.run_id = v_round.run_id);
+    end loop;
     delete from pawl.step_kept d where d.run_id = any (v_old);
     delete from pawl.audit_kept d where d.run_id = any (v_old);
     delete from pawl.note_kept d where d.run_id = any (v_old);
     delete from pawl.input_kept d where d.run_id = any (v_old);
     delete from pawl.run_kept d where d.run_id = any (v_old);
+    -- guard:kept_goes_on
+    update pawl.chore c set position = case when v_looked = 1000 or v_rows >= 10000 then v_last::text end where c.chore = 'kept';
+    return case when v_looked = 1000 or v_rows >= 10000 then interval '1 s' else interval '1 min' end;
 end
 $$;
-comment on function pawl._forget_kept(timestamptz, int) is 'removes kept runs that are past their time';
+comment on function pawl._chore_kept(timestamptz, pawl.chore) is 'removes kept runs that are past their time';
 
 -- Drops what is past its time; true if there may be more.
 create or replace function pawl._drop_days(p_now timestamptz, p_setting pawl.setting)
@@ -303,6 +328,24 @@ end
 $$;
 comment on function pawl._drop_partitions(text[], text[]) is 'drops partitions, or leaves them all for another time';
 
+-- Whether the time of a key is over: its own, or that of its run, which is not gone before its retention is over.
+create or replace function pawl._key_is_over(p_key pawl.key, p_now timestamptz)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_key.expires_at is not null then
+        return p_key.expires_at <= p_now;
+    end if;
+    -- guard:key_of_nobody
+    return p_key.run_id < pawl._id_floor(p_now - (select s.retention from pawl.setting s where s.only_row))
+        and not pawl._lives(p_key.run_id) and not exists (select from pawl._runs(array[p_key.run_id]));
+end
+$$;
+comment on function pawl._key_is_over(pawl.key, timestamptz) is 'whether a key stands for nothing any more';
+
 -- Keys whose time is over, or whose run is no longer retained. Walks the table a piece at a time.
 create or replace function pawl._chore_keys(p_now timestamptz, p_chore pawl.chore)
 returns interval
@@ -315,7 +358,6 @@ set jit to off
 as $$
 declare
     v_from json := coalesce(p_chore.position, '["", 0, ""]')::json;
-    v_old uuid := pawl._id_floor(p_now - (select s.retention from pawl.setting s where s.only_row) - interval '2 days');
     v_piece record;
 begin
     with piece as materialized (
@@ -324,14 +366,16 @@ begin
         where (k.tenant, k.workflow_id, k.key) > (v_from ->> 0, (v_from ->> 1)::int, v_from ->> 2)
         order by k.tenant, k.workflow_id, k.key
         limit 1000
-        for update skip locked
+    ), old as materialized (
+        -- Nothing else is locked: the end of a run waits for the row of the key that it frees.
+        select k.ctid
+        from piece p
+        join pawl.key k on k.tenant = p.tenant and k.workflow_id = p.workflow_id and k.key = p.key and k.run_id = p.run_id
+        -- guard:keys_old_only
+        where pawl._key_is_over(k, p_now)
+        for update of k skip locked
     ), gone as (
-        delete from pawl.key d
-        using piece p
-        where d.tenant = p.tenant and d.workflow_id = p.workflow_id and d.key = p.key and d.run_id = p.run_id
-          and (p.expires_at <= p_now
-               or p.run_id < v_old and p.expires_at is null
-                  and not pawl._lives(p.run_id) and not pawl._kept_since(p.run_id, '-infinity'))
+        delete from pawl.key d where d.ctid = any (array(select o.ctid from old o))
     )
     select count(*) as n,
            (array_agg(json_build_array(p.tenant, p.workflow_id, p.key) order by p.tenant desc, p.workflow_id desc, p.key desc))[1] as last
@@ -537,18 +581,25 @@ declare
     v_day date;
     v_name regclass;
     v_page bigint;
+    v_end bigint;
     v_oldest timestamptz;
 begin
-    for v_day in select d::date from generate_series((p_from at time zone 'UTC')::date - 1, (p_to at time zone 'UTC')::date, interval '1 day') d loop
+    -- Counted in days: as moments they would be midnights of the caller's time zone, and some days have none.
+    for v_day in
+        select (p_from at time zone 'UTC')::date + d
+        from generate_series(-1, (p_to at time zone 'UTC')::date - (p_from at time zone 'UTC')::date) d
+    loop
         v_name := to_regclass('pawl.' || pawl._partition_name('run', v_day));
         continue when v_name is null;
         v_page := pg_relation_size(v_name) / current_setting('block_size')::bigint;
         while v_page > 0 loop
+            -- Not 64 from there: the first piece of a partition is shorter.
+            v_end := v_page;
             v_page := greatest(v_page - 64, 0);
             -- Dynamic because the name of a partition is made of its day; reads 64 pages by their addresses.
             return query execute format('select r.queue_id, r.status, r.tenant, r.triggered_at, r.started_at, r.ended_at
                 from %s r where r.ctid >= %L::tid and r.ctid < %L::tid and r.ended_at >= $1 and r.ended_at < $2',
-                v_name, format('(%s,0)', v_page), format('(%s,0)', v_page + 64)) using p_from, p_to;
+                v_name, format('(%s,0)', v_page), format('(%s,0)', v_end)) using p_from, p_to;
             -- Dynamic for the same reason.
             execute format('select min(r.ended_at) from %s r where r.ctid >= %L::tid and r.ctid < %L::tid',
                 v_name, format('(%s,0)', v_page), format('(%s,0)', v_page + 1)) into v_oldest;

@@ -337,7 +337,7 @@ begin
                           'cause', coalesce(v_task.ending -> 'error', v_error),
                           'status', coalesce(v_task.ending -> 'status', '2'), 'not_undone', v_undone) end, p_now);
         -- For what stands behind it: whoever claims may be told that there is nothing.
-        perform pawl._wake(v_task.queue_id, p_now);
+        perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
     end loop;
     return array(
         select t.ctid

@@ -26,7 +26,7 @@ begin
             session_id = null, request = null, attempt = t.attempt - t.started::int,
             recorded = t.recorded or t.started, started = false, woken = t.paused is not null
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
-        perform pawl._wake(p_task.queue_id, p_now);
+        perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
     elsif p_kind = 'drift' then
         perform pawl._pause_for_drift(p_task, p_now, coalesce(p_name, '?'), coalesce(p_option ->> 'recorded', '?'),
             coalesce(p_option ->> 'asked', '?'));

@@ -48,7 +48,7 @@ begin
         reason = case when t.place = 1 and t.paused is null then null else t.reason end
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     if p_task.place = 1 and p_task.paused is null then
-        perform pawl._wake(p_task.queue_id, p_now);
+        perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
     end if;
 end
 $$;
@@ -261,7 +261,7 @@ begin
                 'fence', case when t.fence = p_task.fence then t.fence end)
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         perform pawl._audit(p_task.run_id, 0, p_task.kept, p_now, 'rollback_started', p_error);
-        perform pawl._wake(p_task.queue_id, p_now);
+        perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
         return 'ok';
     end if;
     return pawl._end_run(p_task, p_status, null, p_error, p_now);

@@ -281,8 +281,8 @@ end
 $$;
 comment on function pawl._freeze_flow(int) is 'freezes a flow at its first trigger';
 
--- Whether live workers handle the steps that a run of the flow starts with.
-create or replace function pawl._flow_handled(p_workflow int, p_now timestamptz)
+-- Whether live workers handle the steps that a run of the flow starts with, for this tenant.
+create or replace function pawl._first_handled(p_workflow int, p_tenant text, p_now timestamptz)
 returns boolean
 language plpgsql
 stable
@@ -294,10 +294,12 @@ begin
         where s.workflow_id = p_workflow and s.deps = '{}' and s.queue_id is not null
           and not exists (
               select from pawl.worker k
-              where k.ended_at is null and k.lease_until > p_now and s.queue_id = any (k.queue_ids)));
+              where k.ended_at is null and k.lease_until > p_now and s.queue_id = any (k.queue_ids)
+                -- guard:flow_handled_tenant
+                and (k.tenant is null or k.tenant = p_tenant)));
 end
 $$;
-comment on function pawl._flow_handled(int, timestamptz) is 'whether the first steps of a flow have live workers';
+comment on function pawl._first_handled(int, text, timestamptz) is 'whether the first steps of a flow have live workers';
 
 create or replace function pawl.delete_flow(name text)
 returns text

@@ -17,6 +17,7 @@ as $$
 declare
     v_few int := pawl._few_deps();
     v_queues int[];
+    v_tenants text[];
     v_runs uuid[];
     v_steps int[];
 begin
@@ -51,13 +52,14 @@ begin
                i.paused is not null and not coalesce(p_delay > interval '0', false)
         from plain i
     )
-    select (select array_agg(distinct p.queue_id) from plain p),
+    select (select array_agg(w.queue_id order by w.queue_id, w.tenant) from (select distinct p.queue_id, p.tenant from plain p) w),
+           (select array_agg(w.tenant order by w.queue_id, w.tenant) from (select distinct p.queue_id, p.tenant from plain p) w),
            array_agg(i.run_id order by i.run_id, i.step_no),
            array_agg(i.step_no order by i.run_id, i.step_no)
-    into v_queues, v_runs, v_steps
+    into v_queues, v_tenants, v_runs, v_steps
     from it i
     where not exists (select from plain p where p.run_id = i.run_id and p.step_no = i.step_no);
-    perform pawl._wake(q, p_now) from unnest(v_queues) q;
+    perform pawl._wake_one(w.queue_id, w.tenant, p_now) from unnest(v_queues, v_tenants) w (queue_id, tenant);
     for v_n in 1..coalesce(cardinality(v_runs), 0) loop
         if pawl._start_step(v_runs[v_n], v_steps[v_n], p_now, p_delay) then
             run_id := v_runs[v_n];
@@ -327,7 +329,7 @@ begin
         where not exists (select from unnest(v_done) d where d = t.task_no);
         get diagnostics v_count = row_count;
         perform pawl._open_gate(p_run, p_step, v_count, p_now);
-        perform pawl._wake(p_step.queue_id, p_now);
+        perform pawl._wake_one(p_step.queue_id, p_run.tenant, p_now);
     end if;
     return v_count;
 end
@@ -371,7 +373,7 @@ begin
     perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout,
         case when v_workflow.flow then v_workflow.workflow_id end, v_child, false, p_input, p_run.tenant,
         coalesce(p_step.priority, v_workflow.priority), p_delay, null, null, p_run.limit_key, p_run.run_id, p_step.name, p_task, false);
-    perform pawl._wake(v_workflow.queue_id, p_now);
+    perform pawl._wake_one(v_workflow.queue_id, p_run.tenant, p_now);
 end
 $$;
 comment on function pawl._start_step_child(pawl.task, pawl.flow_step, int, json, timestamptz, interval) is 'starts a child run for a step of a flow';

@@ -86,7 +86,7 @@ begin
         coalesce(by, pawl._caller()));
     perform pawl._audit(run, 0, coalesce(v_task.kept, exists (select from pawl.run_kept k where k.run_id = run)), v_now,
         'forked_to', json_build_object('run', run_id, 'from_step', from_step), coalesce(by, pawl._caller()));
-    perform pawl._wake(v_workflow.queue_id, v_now);
+    perform pawl._wake_one(v_workflow.queue_id, coalesce(v_task.tenant, v_run.tenant), v_now);
     answer := 'ok';
     return next;
 end

@@ -53,6 +53,21 @@ end
 $$;
 comment on function pawl._apply_grant(name, text, boolean) is 'gives or takes the functions of one set';
 
+-- One grant at a time. Whether any role is bound is written from what is seen of all grants, and who waited for the row only in the
+-- statement that writes it would write what was so before the wait.
+create or replace function pawl._hold_grants()
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- guard:grants_one_at_a_time
+    perform from pawl.setting s where s.only_row for update;
+end
+$$;
+comment on function pawl._hold_grants() is 'waits until no other grant is under way, and keeps others waiting';
+
 create or replace function pawl.grant_role(role_name name, rights text, tenant text default null)
 returns void
 language plpgsql
@@ -62,6 +77,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     perform pawl._only_read_committed('grant_role');
+    perform pawl._hold_grants();
     if rights is null or rights not in ('producer', 'worker', 'operator', 'reader') then
         -- guard:grant_rights
         perform pawl._raise('PW003', format('unknown set of rights "%s"', rights), 'It is one of producer, worker, operator, reader.');
@@ -85,7 +101,7 @@ $$;
 comment on function pawl.grant_role(name, text, text) is
 'Grants a set of rights (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. A role that is renamed has to be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501). Only the owner of the schema may call it. No table right is ever granted.
 Twice: the same again, with the tenant of the second call.
-Locks: none that last.
+Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 no such role, PW003 no such set, PW008 isolation level.
 Bound: constant.';
 
@@ -100,6 +116,7 @@ declare
     v_other text;
 begin
     perform pawl._only_read_committed('revoke_role');
+    perform pawl._hold_grants();
     delete from pawl.granted g where g.role_name = revoke_role.role_name and g.rights = revoke_role.rights;
     if not found then
         perform pawl._raise('PW001', format('role "%s" was not granted %s', role_name, rights));
@@ -121,7 +138,7 @@ $$;
 comment on function pawl.revoke_role(name, text) is
 'Takes a set of rights from a role; other sets that it has stay. A name that is no role''s any more is forgotten, and nothing is taken from the role that had it.
 Twice: PW001.
-Locks: none that last.
+Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 the role does not have the set, PW008 isolation level.
 Bound: constant.';
 

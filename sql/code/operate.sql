@@ -275,7 +275,8 @@ declare
     v_task pawl.task;
     v_due timestamptz;
     v_kept boolean;
-    v_queues int[] := array[]::int[];
+    v_queues int[];
+    v_tenant text;
 begin
     perform pawl._check_ids('resume', runs);
     perform pawl._need_partitions(v_now);
@@ -286,6 +287,8 @@ begin
             answer := case when exists (select from pawl.task t where t.run_id = v_task.run_id and t.paused is not null)
                            then 'ok' else 'already' end;
             if answer = 'ok' then
+                v_queues := array[]::int[];
+                v_tenant := v_task.tenant;
                 for v_task in select t.* from pawl.task t where t.run_id = v_task.run_id and t.paused is not null loop
                     -- What it waited for may have come meanwhile; a claim too many does no harm, one too few would.
                     v_due := coalesce(case when not v_task.woken then pawl._due_of(v_task) end, v_now);
@@ -302,7 +305,7 @@ begin
                     end if;
                 end loop;
                 perform pawl._audit(run_id, 0, v_kept, v_now, 'resume', null, coalesce(by, pawl._caller()));
-                perform pawl._wake(q, v_now) from unnest(v_queues) q;
+                perform pawl._wake_one(q, v_tenant, v_now) from unnest(v_queues) q;
             end if;
         end if;
         v_answers[v_n] := answer;
@@ -477,7 +480,7 @@ begin
     if v_flow and not p_rollback then
         perform pawl._reopen_flow(p_run, v_workflow, p_now);
     end if;
-    perform pawl._wake(v_run.queue_id, p_now);
+    perform pawl._wake_one(v_run.queue_id, v_run.tenant, p_now);
     return 'ok';
 end
 $$;

@@ -55,7 +55,7 @@ begin
         perform pg_advisory_xact_lock(hashtextextended('pawl.partitions', 0));
     end if;
     foreach v_table in array array['run', 'input', 'step', 'audit', 'note', 'event'] loop
-        for v_day in select d::date from generate_series(v_today - 1, v_today + 7, interval '1 day') d loop
+        for v_day in select v_today + d from generate_series(-1, 7) d loop
             perform pawl._make_partition(v_table, v_day);
         end loop;
     end loop;
@@ -68,7 +68,7 @@ begin
           and (s.partitions_until < (v_today + 8)::timestamp at time zone 'UTC'
                -- Down again, too, when the clock was set back: days in between may have none.
                -- guard:partitions_down
-               or s.partitions_until > p_now + interval '9 days' and s.partitions_until < 'infinity');
+               or s.partitions_until > p_now + interval '8 days' and s.partitions_until < 'infinity');
     end if;
 end
 $$;

@@ -11,7 +11,8 @@
 --
 -- Grants follow a role that is renamed, and a row of pawl.granted does not: it holds a name, because a dump with an
 -- oid, or with a type that is written as a role's name, could not be restored where the role is not. So a role that
--- holds what every set holds and that no row names is refused until it is granted under its name.
+-- holds what every set holds and that no row names is refused until it is granted under its name. So is a login that has
+-- no rights at all: it comes through a security definer function of somebody who may be bound.
 create or replace function pawl._bound_tenant()
 returns text
 language plpgsql
@@ -22,6 +23,7 @@ declare
     v_login oid;
     v_role oid;
     v_tenants text[];
+    v_known boolean;
 begin
     -- Asked of the settings, which every verb reads: a claim or commit has no room for a lock on one more table.
     if not (select s.tenants_bound from pawl.setting s where s.only_row) then
@@ -43,10 +45,11 @@ begin
     )
     select coalesce(
                -- guard:tenant_of_login
-               array_agg(distinct b.tenant) filter (where b.chosen or b.oid = v_login),
+               array_agg(distinct b.tenant) filter (where b.tenant is not null and (b.chosen or b.oid = v_login)),
                -- guard:tenant_kept
-               array_agg(distinct b.tenant))
-    into v_tenants
+               array_agg(distinct b.tenant) filter (where b.tenant is not null)),
+           bool_or(b.known)
+    into v_tenants, v_known
     from (
         select role.oid, role.chosen,
                case
@@ -57,17 +60,30 @@ begin
                        from pg_proc p
                        where p.oid = 'pawl.errors()'::regprocedure)
                    then chr(1) || 'renamed'
-               end
+               end,
+               g.role_name is not null or r.rolsuper
+               or role.oid = (select p.proowner from pg_proc p where p.oid = 'pawl.errors()'::regprocedure)
         from role
-        left join pawl.granted g on g.role_name = pg_get_userbyid(role.oid)
+        join pg_roles r on r.oid = role.oid
+        left join pawl.granted g on g.role_name = r.rolname
         -- Kept apart, so that a tenant is looked for once.
         offset 0
-    ) b (oid, chosen, tenant)
-    where b.tenant is not null;
+    ) b (oid, chosen, tenant, known);
     if chr(1) || 'renamed' = any (v_tenants) then
         raise exception using errcode = '42501',
             message = format('role "%s", or a role that it is a member of, has rights that were granted under another name', pawl._caller()),
             hint = 'As the owner, grant them under the new name, with the tenant if there is one: select pawl.grant_role(role, rights, tenant).';
+    end if;
+    -- guard:tenant_stranger
+    if not v_known and not exists (
+        -- Given by hand.
+        select from pg_proc p
+        where p.pronamespace = 'pawl'::regnamespace
+          and (has_function_privilege(v_role, p.oid, 'execute') or has_function_privilege(v_login, p.oid, 'execute'))) then
+        -- It was let in by a function of somebody who may be bound, and who that is nobody can tell from here.
+        raise exception using errcode = '42501',
+            message = format('role "%s" has no rights of its own here', pawl._caller()),
+            hint = 'Roles are bound to tenants. As the owner, grant it what it needs: select pawl.grant_role(role, rights, tenant).';
     end if;
     -- Bound to several through its groups, it finds nothing of any of them until it chooses one with set role. No
     -- tenant can have this name.

@@ -67,14 +67,14 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_count int;
-    v_queue int;
+    v_count int := 0;
+    v_due record;
 begin
     -- Without this look the statement below would be paid for at every tick.
     if not exists (select from pawl.task t where t.place = 1 and t.due_at <= p_now) then
         return 0;
     end if;
-    for v_queue, v_count in
+    for v_due in
         with due as (
             update pawl.task t
             set place = pawl._ready_place(t.crashes), due_at = p_now, reason = null
@@ -85,11 +85,12 @@ begin
                 order by d.due_at
                 limit p_most
                 for update skip locked))
-            returning t.queue_id
+            returning t.queue_id, t.tenant
         )
-        select d.queue_id, count(*)::int from due d group by d.queue_id
+        select d.queue_id, d.tenant, count(*)::int as n from due d group by d.queue_id, d.tenant
     loop
-        perform pawl._wake(v_queue, p_now);
+        v_count := v_count + v_due.n;
+        perform pawl._wake_one(v_due.queue_id, v_due.tenant, p_now);
     end loop;
     return v_count;
 end
@@ -219,6 +220,7 @@ declare
     v_ends boolean;
     v_count int := 0;
     v_queues int[] := array[]::int[];
+    v_tenants text[] := array[]::text[];
 begin
     select array_agg(h.run_id order by h.run_id, h.task_no), array_agg(h.task_no order by h.run_id, h.task_no) into v_runs, v_tasks
     from (
@@ -238,8 +240,10 @@ begin
         where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 2 and t.session_id = p_session;
         continue when not found;
         v_count := v_count + 1;
-        if not (v_task.queue_id = any (v_queues)) then
+        if not exists (select from unnest(v_queues, v_tenants) w (queue_id, tenant)
+                       where w.queue_id = v_task.queue_id and w.tenant = v_task.tenant) then
             v_queues := v_queues || v_task.queue_id;
+            v_tenants := v_tenants || v_task.tenant;
         end if;
         v_ends := pawl._ends_taken_back(v_task, p_crashed);
         -- guard:sweep_leaves_task
@@ -250,7 +254,7 @@ begin
         end if;
         perform pawl._take_back(v_task, p_now, p_crashed, v_ends);
     end loop;
-    perform pawl._wake(q, p_now) from unnest(v_queues) q;
+    perform pawl._wake_one(w.queue_id, w.tenant, p_now) from unnest(v_queues, v_tenants) w (queue_id, tenant);
     return v_count;
 end
 $$;

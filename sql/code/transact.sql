@@ -55,6 +55,11 @@ begin
         perform pawl._raise('PW005', 'the run was given to another claim, or has ended',
             'Roll back: whoever holds the run now will do this step.');
     end if;
+    if current_setting('transaction_isolation') <> 'read committed' then
+        -- The snapshot may be older than the epoch, which the row of the task does not tell: this fails then, too.
+        -- guard:token_epoch_snapshot
+        perform from pawl.setting s where s.only_row for share;
+    end if;
     -- guard:token_epoch
     if v_part[4]::bigint >> 32 <> pawl._epoch() then
         perform pawl._raise('PW012', 'the token belongs to an older epoch', 'Roll back.');
@@ -83,5 +88,5 @@ comment on function pawl.record_step(text, json) is
 'Records a step under its fence in the caller''s own transaction, so that the step''s effects on this database and its record commit together or not at all. Answers ok; or already when the step is recorded: then roll back, so that its effects do not happen a second time. When the run was cancelled or given to somebody else it raises an error, which ends the caller''s transaction.
 Twice: already.
 Locks: the row of the run, until the caller commits; commits of that run answer busy meanwhile, all others go on.
-Errors: PW003 malformed token or payload, PW005 lease lost, PW006 cancelled, PW007 the name is that of a wait or a child, PW012 older epoch; 40001 above read committed.
+Errors: PW003 malformed token or payload, PW005 lease lost, PW006 cancelled, PW007 the name is that of a wait or a child, PW012 older epoch; 40001 above read committed, or 23505 when the step was recorded since the snapshot.
 Bound: constant.';

@@ -73,7 +73,7 @@ begin
     -- Further ahead than any round makes them: the clock was set back, and what lies between is missing.
     if p_now > v_until - interval '26 hours'
        -- guard:partitions_clock
-       or v_until > p_now + interval '9 days' and v_until < 'infinity' then
+       or v_until > p_now + interval '8 days' and v_until < 'infinity' then
         perform pawl._make_partitions(p_now);
     end if;
 end
@@ -96,7 +96,13 @@ declare
     v_made int;
 begin
     if current_setting('transaction_isolation') = 'read committed' then
-        return exists (select from pawl.run r where r.run_id = p_id and r.round = 1);
+        return exists (select from pawl.run r where r.run_id = p_id and r.round = 1)
+            -- Kept apart, it is of another day than the clock says now: it was set back.
+            -- guard:id_kept
+            or exists (select from pawl.run_kept k where k.run_id = p_id);
+    end if;
+    if exists (select from pawl.run_kept k where k.run_id = p_id) then
+        return true;
     end if;
     perform pawl._need_partitions(greatest(pawl._id_time(p_id), pawl.now()));
     insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at,
@@ -144,12 +150,12 @@ begin
         from pawl.key k
         where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key;
         -- guard:key_over
-        if found and v_old.expires_at <= p_now then
-            -- The time it was given is over: take it, unless somebody else just did.
+        if found and pawl._key_is_over(v_old, p_now) then
+            -- Its time is over: take it, unless somebody else just did.
             update pawl.key k
             set run_id = p_id, digest = p_digest, expires_at = p_expires
             where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key and k.run_id = v_old.run_id
-              and k.expires_at <= p_now;
+              and k.expires_at is not distinct from v_old.expires_at;
             get diagnostics v_made = row_count;
             if v_made = 1 then
                 return;
@@ -166,30 +172,8 @@ end
 $$;
 comment on function pawl._hold_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the one that asks';
 
--- The same for a trigger, which is refused when the input differs.
-create or replace function pawl._take_key(
-    p_now timestamptz, p_workflow_id int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_expires timestamptz,
-    out run_id uuid, out taken boolean)
-language plpgsql
-volatile
-set search_path to pg_catalog, pg_temp
-as $$
-declare
-    v_same boolean;
-begin
-    select h.run_id, h.taken, h.same_input into run_id, taken, v_same
-    from pawl._hold_key(p_now, p_workflow_id, p_tenant, p_key, p_digest, p_id, p_expires) h;
-    if not v_same then
-        -- guard:key_input
-        perform pawl._raise('PW004', format('key "%s" was used with another input', p_key),
-            format('Run %s has the key. Use another key for another input.', run_id));
-    end if;
-end
-$$;
-comment on function pawl._take_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the new one';
-
--- Whether a live worker handles the queue, and one notification if an idle one does.
-create or replace function pawl._wake(p_queue int, p_now timestamptz)
+-- Whether a live worker handles the queue for this tenant, and one notification if an idle one does.
+create or replace function pawl._wake_one(p_queue int, p_tenant text, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
@@ -200,9 +184,13 @@ declare
     v_handled boolean;
 begin
     select (select w.session_id from pawl.worker w
-            where w.idle and w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids) limit 1),
+            where w.idle and w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids)
+              -- guard:wake_tenant
+              and (w.tenant is null or w.tenant = p_tenant)
+            limit 1),
            exists (select from pawl.worker w
-                   where w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids))
+                   where w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids)
+                     and (w.tenant is null or w.tenant = p_tenant))
     into v_idle, v_handled;
     if v_idle is not null then
         perform pg_notify('pawl_' || v_idle, '');
@@ -210,7 +198,7 @@ begin
     return v_handled;
 end
 $$;
-comment on function pawl._wake(int, timestamptz) is 'notifies one idle worker of a queue, if there is one';
+comment on function pawl._wake_one(int, text, timestamptz) is 'notifies one idle worker of a queue that may take runs of the tenant, if there is one';
 
 create or replace function pawl._workflow(p_name text)
 returns pawl.workflow
@@ -315,6 +303,7 @@ declare
     v_expires timestamptz;
     v_made int;
     v_taken boolean := true;
+    v_same boolean;
 begin
     -- Few statements and few calls: what is usual is tested in line, and only the rest is handed on.
     select w.workflow_id, w.queue_id, w.priority::int, w.run_timeout, w.flow,
@@ -322,12 +311,16 @@ begin
            -- As _need_partitions() has it.
            v_now > s.partitions_until - interval '26 hours'
            -- guard:trigger_partitions_clock
-           or s.partitions_until > v_now + interval '9 days' and s.partitions_until < 'infinity',
+           or s.partitions_until > v_now + interval '8 days' and s.partitions_until < 'infinity',
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
            (select k.session_id from pawl.worker k
-            where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
+            where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids)
+              -- guard:trigger_wake_tenant
+              and (k.tenant is null or k.tenant = trigger.tenant)
+            limit 1),
            exists (select from pawl.worker k
-                   where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids))
+                   where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids)
+                     and (k.tenant is null or k.tenant = trigger.tenant))
     into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_late, v_idle, handled
     from pawl.workflow w
     cross join pawl.setting s
@@ -345,6 +338,12 @@ begin
     if v_bound or tenant is null or tenant <> '' then
         tenant := pawl._tenant(tenant);
     end if;
+    if v_bound and not v_flow then
+        -- Asked for the tenant that the call named, which may be none.
+        -- guard:trigger_wake_bound
+        handled := pawl._wake_one(v_queue, tenant, v_now);
+        v_idle := null;
+    end if;
     if v_input is null or octet_length(v_input) > 2000
        or octet_length(v_input) - octet_length(replace(replace(v_input, '{', ''), '[', '')) > 64 then
         perform pawl._check_payload(v_input);
@@ -356,8 +355,9 @@ begin
        or octet_length(key) > 1000 then
         perform pawl._check_trigger(key, priority, delay, limit_key);
     end if;
-    if key_ttl <= interval '0' or key_ttl is not null and key_while_active then
-        perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, which must be more than 0, or key_while_active');
+    if key_ttl is not null and (key_ttl <= interval '0' or key_ttl > interval '1000 years' or key_while_active) then
+        -- guard:key_ttl_range
+        perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, more than 0 and at most 1000 years, or key_while_active');
     end if;
     if id is not null then
         perform pawl._id_check(id, v_now);
@@ -368,7 +368,7 @@ begin
         run_id := (v_hex || '7' || substr(gen_random_uuid()::text, 16))::uuid;
     end if;
     if key is not null then
-        -- The first try of _take_key, without the call; if the key is there already, it decides.
+        -- The first try of _hold_key, without the call; if the key is there already, it decides.
         v_digest := sha256(convert_to(v_input, 'UTF8'));
         v_expires := case when key_while_active then 'infinity' else v_now + key_ttl end;
         insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
@@ -376,10 +376,23 @@ begin
         on conflict on constraint key_pkey do nothing;
         get diagnostics v_made = row_count;
         if v_made = 0 then
-            select k.run_id, k.taken into v_holder, v_taken
-            from pawl._take_key(v_now, v_workflow, tenant, key, v_digest, trigger.run_id, v_expires) k;
-            created := v_holder = run_id;
-            run_id := v_holder;
+            select k.run_id, k.taken, k.same_input into v_holder, v_taken, v_same
+            from pawl._hold_key(v_now, v_workflow, tenant, key, v_digest, trigger.run_id, v_expires) k;
+            -- guard:key_of_another
+            if v_holder <> run_id and id is not null and pawl._has_key(run_id, v_queue, key) then
+                -- A call that was sent again: its run has freed the key since, and another has it now.
+                created := false;
+                if v_bound then
+                    perform pawl._check_own(array[run_id], tenant);
+                end if;
+            elsif not v_same then
+                -- guard:key_input
+                perform pawl._raise('PW004', format('key "%s" was used with another input', key),
+                    format('Run %s has the key. Use another key for another input.', v_holder));
+            else
+                created := v_holder = run_id;
+                run_id := v_holder;
+            end if;
         end if;
     end if;
     if created is not false and id is null and delay is null and v_timeout is null and not v_flow and not key_while_active
@@ -408,7 +421,7 @@ begin
         end if;
     end if;
     if v_flow then
-        handled := pawl._flow_handled(v_workflow, v_now);
+        handled := pawl._first_handled(v_workflow, tenant, v_now);
     elsif v_idle is not null then
         perform pg_notify('pawl_' || v_idle, '');
     end if;
@@ -544,12 +557,13 @@ begin
     if metadata is not null then
         perform pawl._check_payload(metadata::text);
     end if;
-    if key_ttl <= interval '0' or key_ttl is not null and key_while_active then
-        perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, which must be more than 0, or key_while_active');
+    if key_ttl is not null and (key_ttl <= interval '0' or key_ttl > interval '1000 years' or key_while_active) then
+        -- guard:trigger_many_key_ttl_range
+        perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, more than 0 and at most 1000 years, or key_while_active');
     end if;
     perform pawl._need_partitions(v_now);
-    v_handled := case when v_workflow.flow then pawl._flow_handled(v_workflow.workflow_id, v_now)
-                      else pawl._wake(v_workflow.queue_id, v_now) end;
+    v_handled := case when v_workflow.flow then pawl._first_handled(v_workflow.workflow_id, v_tenant, v_now)
+                      else pawl._wake_one(v_workflow.queue_id, v_tenant, v_now) end;
     if ids is not null then
         if pawl._bound_tenant() is not null then
             perform pawl._check_own(ids, v_tenant);

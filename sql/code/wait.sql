@@ -353,7 +353,7 @@ begin
                 from pawl._step(p_task.run_id, p_task.task_no, p_name) s where s.source_id = v_child), value);
         end if;
     end if;
-    perform pawl._wake(v_workflow.queue_id, p_now);
+    perform pawl._wake_one(v_workflow.queue_id, p_task.tenant, p_now);
 end
 $$;
 comment on function pawl._start_child(pawl.task, timestamptz, text, int, text, json) is 'starts a child run, to be waited for or not';

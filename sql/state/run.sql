@@ -37,7 +37,7 @@ comment on table pawl.run is 'ended runs, one row for each round';
 
 create table pawl.run_kept (like pawl.run including defaults, constraint run_kept_pkey primary key (run_id, round));
 comment on table pawl.run_kept is 'ended runs that outlived the partition of their day';
-create index run_kept_ended_idx on pawl.run_kept (ended_at);
+create index run_kept_ended_idx on pawl.run_kept (ended_at, run_id);
 
 -- Inputs too large to ride in the hot row: written once, where they stay.
 create table pawl.input (

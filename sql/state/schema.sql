@@ -62,4 +62,4 @@ create table pawl.chore (
 );
 comment on table pawl.chore is 'background work that any worker does a bounded piece of';
 
-insert into pawl.chore (chore) values ('partitions'), ('retention'), ('keys'), ('topics'), ('rollup'), ('workers');
+insert into pawl.chore (chore) values ('partitions'), ('retention'), ('kept'), ('keys'), ('topics'), ('rollup'), ('workers');

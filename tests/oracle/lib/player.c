@@ -271,8 +271,8 @@ count_answer(struct player *player, const struct call *call, const char *answer)
     coverage_count(player->coverage, name, strcmp(answer, "gave back") == 0 ? "gave_back" : answer);
 }
 
-/* What is random in this call depends on its number alone, also when others are left out. In one message with the call:
- * by itself it would take a tenth of the time. */
+/* What is random in this call depends on its number alone, also when others are left out. In one message with the call, which
+ * spares a round trip. */
 static void
 set_seed(struct player *player, int number)
 {

@@ -120,6 +120,12 @@ say(struct oracle *o, const struct oracle_workflow *w, const char *id, bool crea
     return created ? "created" : "existing";
 }
 
+static bool
+has_key(const struct oracle_run *run, const struct oracle_workflow *w, const char *key)
+{
+    return run->workflow == w && oracle_same(run->key, key);
+}
+
 /* tried: nobody made the id, because the whole call came to nothing. */
 static const char *
 trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made, bool tried,
@@ -142,14 +148,16 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
         over = key;
         key = NULL;
     }
-    if (key != NULL && strcmp(key->input, spec->input) != 0)
-        return "PW004";
-    /* The key decides before the id does. */
-    if (key != NULL && (id == NULL || strcmp(key->run, id) != 0))
-        return say(oracle, w, key->run, false, reply);
     old = id == NULL ? NULL : oracle_find_run(oracle, id);
+    /* The key decides before the id does, but for a call that is sent again when its run has freed the key and another has it. */
+    if (key != NULL && (old == NULL || strcmp(key->run, id) == 0 || !has_key(old, w, spec->key))) {
+        if (strcmp(key->input, spec->input) != 0)
+            return "PW004";
+        if (id == NULL || strcmp(key->run, id) != 0)
+            return say(oracle, w, key->run, false, reply);
+    }
     if (old != NULL) {
-        if (spec->key != NULL && (old->workflow != w || !oracle_same(old->key, spec->key)))
+        if (spec->key != NULL && !has_key(old, w, spec->key))
             return "PW004";
         /* A call that is sent again when its run has ended must not leave a key that nobody frees. */
         if (over != NULL)

@@ -15,7 +15,7 @@ select pawl.housekeep() \g /dev/null
 insert into pawl.delivery (event_id, after, due_at) values (gen_random_uuid(), gen_random_uuid(), pawl.now());
 select pawl.test_clock_advance('- 1 year') \g /dev/null
 select cmp_ok(until(), '>', 300, 'the mark of partitions is far ahead');
-select is((select count(*) from pawl.chore c where c.due_at > pawl.now() + interval '1 day'), 6::bigint, 'all chores are due far ahead');
+select is((select count(*) from pawl.chore c where c.due_at > pawl.now() + interval '1 day'), (select count(*) from pawl.chore), 'all chores are due far ahead');
 select cmp_ok((select to_timestamp(c.position::float8) from pawl.chore c where c.chore = 'rollup'), '>', pawl.now() + interval '1 day', 'and runs are counted until then');
 
 select run_id as r from pawl.trigger('test.flow') \gset
@@ -34,7 +34,7 @@ update pawl.setting set partitions_until = 'infinity';
 update pawl.chore set due_at = 'infinity';
 select pawl.housekeep() \g /dev/null
 select pawl.trigger('test.flow') \g /dev/null
-select is((select s.partitions_until || ' ' || (select count(*) from pawl.chore c where c.due_at = 'infinity') from pawl.setting s), 'infinity 6', 'infinity is off');
+select is((select s.partitions_until || ' ' || (select count(*) from pawl.chore c where c.due_at = 'infinity') from pawl.setting s), 'infinity ' || (select count(*) from pawl.chore), 'infinity is off');
 update pawl.setting set partitions_until = '-infinity';
 update pawl.chore set due_at = '-infinity';
 select pawl.housekeep() \g /dev/null
