@@ -15,22 +15,19 @@ as $$
 #variable_conflict use_column
 declare
     v_item record;
-    -- Claims (run, task and fence) of which an item was not taken, and what the later ones are answered.
-    v_stopped text[] := array[]::text[];
-    v_answers text[] := array[]::text[];
-    v_claim text;
+    -- By the number of the claim (run, task and fence): if an item of it was not taken, what the later ones are answered.
+    v_stopped text[] := array_fill(null::text, array[cardinality(p_runs)]);
 begin
     for v_item in
-        select i.*
+        select i.*, dense_rank() over (order by i.run_id, coalesce(i.task_no, 0), i.fence) as claim
         from unnest(p_runs, p_tasks, p_fences, p_kinds, p_names, p_payloads, p_seqs, p_millis, p_options)
                  with ordinality i (run_id, task_no, fence, kind, name, payload, seq, millis, option, n)
-        where i.n <> all (p_done)
+        where not exists (select from unnest(p_done) d where d = i.n)
         order by i.n
     loop
         item := v_item.n::int;
-        v_claim := concat_ws(' ', v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence);
-        if v_claim = any (v_stopped) then
-            answer := v_answers[array_position(v_stopped, v_claim)];
+        if v_stopped[v_item.claim] is not null then
+            answer := v_stopped[v_item.claim];
             reason := 'an earlier item of this claim was not taken';
             value := null;
         elsif p_carefully then
@@ -45,9 +42,8 @@ begin
         -- A cancelled run takes nothing but the item that lets go of it, so that one is not held up; and nothing
         -- follows from a note.
         if answer in ('busy', 'lease_lost', 'refused') and not (answer = 'refused' and v_item.kind is not distinct from 'note')
-           and v_claim <> all (v_stopped) then
-            v_stopped := v_stopped || v_claim;
-            v_answers := v_answers || case when answer = 'lease_lost' then answer else 'busy' end;
+           and v_stopped[v_item.claim] is null then
+            v_stopped[v_item.claim] := case when answer = 'lease_lost' then answer else 'busy' end;
         end if;
         return next;
     end loop;
