@@ -572,7 +572,7 @@ call_ask_with(struct call *call, const char *name, const char *value, pawl_rows 
     return code;
 }
 
-/* Answers such as ok, already, not_found, or the state that a run has ended in: the worst of them. */
+/* Answers such as ok, already, not_found, differs, or the state that a run has ended in: the worst of them. */
 static int
 code_of_answers(const pawl_rows *rows)
 {
@@ -588,6 +588,8 @@ code_of_answers(const pawl_rows *rows)
                 code = EXIT_REFUSED;
         if (answer != NULL && strcmp(answer, "not_found") == 0 && code == EXIT_OK)
             code = EXIT_NOT_FOUND;
+        if (answer != NULL && strcmp(answer, "differs") == 0 && code == EXIT_OK)
+            code = EXIT_DIFFERS;
     }
     return code;
 }
