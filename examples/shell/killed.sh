@@ -8,7 +8,10 @@ script=$(dirname "$0")/greet.sh
 
 echo "first:"
 pawl run-script "$script" &
-sleep 1.5
+# Not before the second step is done, however long the first one takes.
+while kill -0 $! && ! pawl run show "$(pawl run list -n 1 -o ids)" | grep -q 'greet.* SUCCESS'; do
+    sleep 0.1
+done 2>/dev/null
 kill -9 $!
 wait 2>/dev/null
 

@@ -346,7 +346,7 @@ call_verb(struct call *call, pawl_rows **rows, const char *verb, ...)
     return ask(call, rows, verb, names, values, count);
 }
 
-/* Reads all of a file, which must not be larger than JSON may be. */
+/* Reads all of a file, which must be a text, since it ends with a NUL here, and not larger than JSON may be. */
 static char *
 read_all(FILE *file, const char *name, int *code)
 {
@@ -371,10 +371,13 @@ read_all(FILE *file, const char *name, int *code)
     }
     if (text != NULL && ferror(file) == 0 && size <= json_max && feof(file) != 0) {
         text[size] = '\0';
-        return text;
+        if (strlen(text) == size)
+            return text;
+        *code = exit_saying(EXIT_USAGE, NULL, "\"%s\" is no text: there is a NUL in it", name);
+    } else {
+        *code = exit_saying(
+            EXIT_OTHER, NULL, "cannot read \"%s\", or it is larger than %zu bytes", name, json_max);
     }
-    *code = exit_saying(
-        EXIT_OTHER, NULL, "cannot read \"%s\", or it is larger than %zu bytes", name, json_max);
     free(text);
     return NULL;
 }
@@ -572,7 +575,7 @@ call_ask_with(struct call *call, const char *name, const char *value, pawl_rows 
     return code;
 }
 
-/* Answers such as ok, already, not_found, or the state that a run has ended in: the worst of them. */
+/* Answers such as ok, already, not_found, differs, or the state that a run has ended in: the worst of them. */
 static int
 code_of_answers(const pawl_rows *rows)
 {
@@ -588,6 +591,8 @@ code_of_answers(const pawl_rows *rows)
                 code = EXIT_REFUSED;
         if (answer != NULL && strcmp(answer, "not_found") == 0 && code == EXIT_OK)
             code = EXIT_NOT_FOUND;
+        if (answer != NULL && strcmp(answer, "differs") == 0 && code == EXIT_OK)
+            code = EXIT_DIFFERS;
     }
     return code;
 }

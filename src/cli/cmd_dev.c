@@ -8,6 +8,7 @@
 #include "cli/server.h"
 #include "cli/term.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 static const int64_t ready_ms = 20000;
+static const int end_ms = 5000; /* for a command that was told to end */
 
 /* A step that says something and takes its time, so that there is something to see, and to kill. */
 static pawl_status
@@ -108,14 +110,17 @@ stop_on(int stop_fd, int fd)
         (void)epoll_ctl(stop_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Waits for the command that was given; it is told to end if it has not. */
+/* Waits for the command that was given; it is told to end if it has not, and made to if it will not. */
 static int
-code_of_command(pid_t pid)
+code_of_command(pid_t pid, int pid_fd)
 {
+    struct pollfd ended = {.fd = pid_fd, .events = POLLIN};
     int state = 0;
 
     if (waitpid(pid, &state, WNOHANG) != pid) {
         (void)kill(pid, SIGTERM);
+        if (poll(&ended, 1, end_ms) != 1)
+            (void)kill(pid, SIGKILL);
         (void)waitpid(pid, &state, 0);
     }
     return process_code(state);
@@ -127,6 +132,7 @@ work(struct call *call, pawl_config *config, const struct server *server, int st
 {
     pawl_worker *worker = NULL;
     pid_t pid = 0;
+    int pid_fd = -1;
     int code;
     pawl_error *error = NULL;
     pawl_status status = pawl_worker_new(config, &worker, &error);
@@ -142,12 +148,14 @@ work(struct call *call, pawl_config *config, const struct server *server, int st
     if (status == PAWL_OK && call->rest != NULL && (pid = fork()) == 0)
         execute(call->rest, server->database);
     if (pid > 0)
-        stop_on(stop_fd, pidfd_open(pid, 0));
+        stop_on(stop_fd, pid_fd = pidfd_open(pid, 0));
     if (status == PAWL_OK)
         status = pawl_worker_run(worker, &error);
     code = exit_with(status, error);
     if (pid > 0)
-        code = code_of_command(pid);
+        code = code_of_command(pid, pid_fd);
+    if (pid_fd >= 0)
+        (void)close(pid_fd);
     pawl_worker_free(worker);
     return code;
 }
@@ -157,13 +165,15 @@ with_server(struct call *call, const struct server *server, int stop_fd)
 {
     pawl_config *config = pawl_config_new();
     pawl_error *error = NULL;
+    pawl_status status;
     int code;
 
     if (config == NULL)
         return exit_saying(EXIT_OTHER, NULL, "out of memory");
-    code = exit_with(pawl_config_set(config, "database", server->database, &error), error);
-    if (code == EXIT_OK)
-        code = exit_with(pawl_config_set(config, "drain_timeout", "1s", &error), error);
+    status = pawl_config_set(config, "database", server->database, &error);
+    if (status == PAWL_OK)
+        status = pawl_config_set(config, "drain_timeout", "1s", &error);
+    code = exit_with(status, error);
     if (code == EXIT_OK)
         code = install(config);
     if (code == EXIT_OK)
@@ -208,7 +218,9 @@ const struct command cmd_dev[] = {
     {.name = "dev",
         .summary = "Start a throwaway database with the engine and a worker, to try things with",
         .text = "Needs PostgreSQL's server programs, and no database. When it ends, everything is "
-                "removed. A command behind -- is executed with it, and ends it.",
+                "removed. A command behind -- is executed with it, and ends it; if this is ended "
+                "first, "
+                "the command is told to end, too, and killed after 5 seconds.",
         .examples =
             (const struct example[]){
                 {"pawl dev", "and then, in another terminal, what it says"},

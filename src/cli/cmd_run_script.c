@@ -76,16 +76,19 @@ make_input(struct script *script, const struct call *call)
     pw_json_close(&writer);
 }
 
+/* The key is made of the bytes themselves: in JSON all that are not UTF-8 look alike. The words are there already. */
 static void
 make_names(struct script *script, const char *host)
 {
     uint8_t digest[PW_SHA256_SIZE];
     struct pw_sha256_state hash;
     const char *slash = strrchr(script->path, '/');
+    size_t first = script->words[0] == script->path ? 0 : 1; /* behind "sh" */
 
     pw_sha256_init(&hash);
     pw_sha256_add(&hash, host, strlen(host) + 1);
-    pw_sha256_add(&hash, script->input.data, script->input.size);
+    for (size_t i = first; script->words[i] != NULL; i++)
+        pw_sha256_add(&hash, script->words[i], strlen(script->words[i]) + 1);
     pw_sha256_end(&hash, digest);
     for (size_t i = 0; i < sizeof(digest); i++)
         (void)snprintf(script->key + 2 * i, 3, "%02x", digest[i]);

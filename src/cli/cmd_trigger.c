@@ -127,9 +127,12 @@ struct import {
     off_t size; /* of the file; 0: not known */
     off_t read;
     size_t line;
+    size_t first_line; /* of what was gathered; between it and line there may be empty ones */
     size_t gathered;
     size_t sent;
 };
+
+static const char hint_again[] = "With --key-field the whole file can be triggered again.";
 
 /* "12000 triggered  [=====     ]  45%", where the end is known. */
 static void
@@ -149,37 +152,60 @@ draw_progress(const struct import *import)
     (void)fflush(stderr);
 }
 
+static void
+print_ids(const struct import *import, const char *ids)
+{
+    bool json = import->call->output == OUTPUT_JSON || import->call->output == OUTPUT_JSONL;
+
+    /* On a terminal they would only run through. */
+    for (size_t i = 0; !term_is_tty(TERM_OUT) && i < import->gathered; i++)
+        (void)printf(json ? "{\"run_id\": \"%s\"}\n" : "%s\n", ids + i * PAWL_ID_SIZE);
+}
+
+/* What became of the lines that were gathered; ids are those that their runs have if nobody knows whether there are any. */
+static int
+say_stopped(const struct import *import, pawl_status status, pawl_error *error, const char *ids)
+{
+    int code;
+
+    if (term_is_tty(TERM_ERR))
+        (void)fputc('\n', stderr);
+    code = exit_with(status, error);
+    if (status != PAWL_EUNKNOWN)
+        return exit_saying(code, hint_again, "%zu runs were triggered; lines %zu to %zu were not",
+            import->sent, import->first_line, import->line);
+    (void)exit_saying(code, hint_again,
+        "%zu runs were triggered; nobody knows whether lines %zu to %zu were, all or none",
+        import->sent, import->first_line, import->line);
+    (void)fputs("pawl: if they were, these are their runs, in the order of the lines:\n", stderr);
+    for (size_t i = 0; i < import->gathered; i++)
+        (void)fprintf(stderr, "      %s\n", ids + i * PAWL_ID_SIZE);
+    return code;
+}
+
 /* Triggers what was gathered, and prints the ids. */
 static int
 flush_many(struct import *import)
 {
     char *ids = calloc(import->gathered, PAWL_ID_SIZE);
-    bool json = import->call->output == OUTPUT_JSON || import->call->output == OUTPUT_JSONL;
     pawl_error *error = NULL;
     pawl_status status;
-    int code;
+    int code = EXIT_OK;
 
     if (ids == NULL)
         return exit_saying(EXIT_OTHER, NULL, "out of memory");
     status = pawl_client_trigger_many(import->call->client, import->trigger, ids, NULL, &error);
-    /* On a terminal they would only run through. */
-    for (size_t i = 0; status == PAWL_OK && !term_is_tty(TERM_OUT) && i < import->gathered; i++)
-        (void)printf(json ? "{\"run_id\": \"%s\"}\n" : "%s\n", ids + i * PAWL_ID_SIZE);
-    free(ids);
     pawl_trigger_clear(import->trigger);
     if (status == PAWL_OK) {
+        print_ids(import, ids);
         import->sent += import->gathered;
         import->gathered = 0;
         pawl_error_free(error);
         draw_progress(import);
-        return EXIT_OK;
+    } else {
+        code = say_stopped(import, status, error, ids);
     }
-    if (term_is_tty(TERM_ERR))
-        (void)fputc('\n', stderr);
-    code = exit_with(status, error);
-    (void)exit_saying(code, "With --key-field the whole file can be triggered again.",
-        "%zu runs were triggered; lines %zu to %zu were not", import->sent,
-        import->line - import->gathered + 1, import->line);
+    free(ids);
     return code;
 }
 
@@ -202,6 +228,15 @@ read_key(const struct import *import, pawl_bytes line, char *key, size_t size)
         import->line, field);
 }
 
+/* Behind the line that says why no more are. */
+static int
+say_before(const struct import *import, int code)
+{
+    return import->sent == 0
+        ? code
+        : exit_saying(code, hint_again, "%zu runs were triggered before that", import->sent);
+}
+
 static int
 add_line(struct import *import, pawl_bytes line)
 {
@@ -213,12 +248,10 @@ add_line(struct import *import, pawl_bytes line)
         code = exit_saying(EXIT_USAGE, NULL, "line %zu is not JSON", import->line);
     else if (keyed)
         code = read_key(import, line, key, sizeof(key));
-    if (code != EXIT_OK) {
-        if (import->sent > 0)
-            (void)exit_saying(code, "With --key-field the whole file can be triggered again.",
-                "%zu runs were triggered before that", import->sent);
-        return code;
-    }
+    if (code != EXIT_OK)
+        return say_before(import, code);
+    if (import->gathered == 0)
+        import->first_line = import->line;
     pawl_trigger_add(import->trigger, line, keyed ? key : NULL);
     return ++import->gathered == MANY ? flush_many(import) : EXIT_OK;
 }
@@ -236,7 +269,8 @@ trigger_many(struct call *call, pawl_trigger *trigger, FILE *file)
 
     if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode))
         import.size = about.st_size;
-    while (code == EXIT_OK && (size = getline(&line, &room, file)) > 0) {
+    /* A line that an error has cut off looks like the last one of the file. */
+    while (code == EXIT_OK && (size = getline(&line, &room, file)) > 0 && ferror(file) == 0) {
         import.read += size;
         import.line++;
         while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
@@ -244,6 +278,9 @@ trigger_many(struct call *call, pawl_trigger *trigger, FILE *file)
         if (size > 0)
             code = add_line(&import, (pawl_bytes){line, (size_t)size});
     }
+    if (code == EXIT_OK && feof(file) == 0)
+        code = say_before(
+            &import, exit_saying(EXIT_OTHER, NULL, "cannot read beyond line %zu: %m", import.line));
     if (code == EXIT_OK && import.gathered > 0)
         code = flush_many(&import);
     if (code == EXIT_OK && term_is_tty(TERM_ERR))

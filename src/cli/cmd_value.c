@@ -17,7 +17,7 @@ ask_value(struct call *call, const char *what)
         script_client_begin(&client, what, call_operand(call, 0));
         if (value != NULL) {
             pw_json_key(&client.writer, "value");
-            pw_json_add_string(&client.writer, value, strlen(value));
+            frame_add_output(&client.writer, value, strlen(value));
         }
         code = script_client_ask(&client);
     }
@@ -47,7 +47,7 @@ const struct command cmd_value[] = {
         .operands =
             (const struct operand[]){
                 {.kind = KIND_TEXT, .value = "NAME", .summary = "of a-z, 0-9, _, . and -"},
-                {.kind = KIND_TEXT, .value = "VALUE", .summary = "a text"},
+                {.kind = KIND_TEXT, .value = "VALUE", .summary = "a text, or any bytes"},
                 {.kind = KIND_END},
             },
         .examples =

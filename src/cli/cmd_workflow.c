@@ -92,6 +92,20 @@ static const struct option create_options[] = {
 
 /* One workflow, a line for each of its options. */
 static int
+create(struct call *call)
+{
+    pawl_rows *rows = NULL;
+    int code = call_ask(call, &rows);
+
+    code = call_show(call, code, rows);
+    if (code == EXIT_DIFFERS)
+        (void)exit_saying(code, "Change them: pawl workflow alter NAME JSON",
+            "workflow \"%s\" is there with other options, which stay as they are",
+            call_operand(call, 0));
+    return code;
+}
+
+static int
 show(struct call *call)
 {
     pawl_rows *rows = NULL;
@@ -143,8 +157,9 @@ const struct command cmd_workflow[] = {
         .act = show},
     {.name = "workflow create",
         .summary = "Create a workflow, so that it can be triggered",
-        .text = "Creating it again does no harm. A worker creates what it handles by itself, if "
-                "its role may.",
+        .text =
+            "Creating it again does no harm: if it has other options they stay as they are, and "
+            "this exits with 11. A worker creates what it handles by itself, if its role may.",
         .verb = "create_workflow",
         .operands = name_operand,
         .options = create_options,
@@ -153,7 +168,8 @@ const struct command cmd_workflow[] = {
                 {"pawl workflow create billing.invoice.v1 --max-attempts 10 --step-timeout 30s",
                     "with ten tries, and half a minute for each step"},
                 {NULL, NULL},
-            }},
+            },
+        .act = create},
     {.name = "workflow alter",
         .summary = "Change a workflow's settings, for runs that are triggered from now on",
         .verb = "alter_workflow",

@@ -10,9 +10,11 @@
 
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     NAMES_MAX = 200, /* commands */
@@ -26,11 +28,20 @@ set_locale(void)
         (void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
+/* Where SIGPIPE is ignored, as while a worker runs, it is seen like this; errno is that of a write some time ago. */
+static bool
+reader_has_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 /* What was printed must have got there: a full disk is an error, a reader that went away is none of ours. */
 static int
 close_output(int code)
 {
-    if (fflush(stdout) == 0 && ferror(stdout) == 0)
+    if ((fflush(stdout) == 0 && ferror(stdout) == 0) || reader_has_gone())
         return code;
     return code != EXIT_OK ? code
                            : exit_saying(EXIT_OTHER, NULL, "the output could not be written");

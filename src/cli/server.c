@@ -22,6 +22,9 @@
 static const char hint_install[] = "Install PostgreSQL's server (Debian: apt install postgresql), "
                                    "or say where a database is with --database.";
 
+/* Nobody else listens in a folder that is new. */
+static const char port[] = "5432";
+
 static bool
 has_programs(const char *dir)
 {
@@ -145,29 +148,65 @@ make_cluster(const struct server *server, const struct passwd *user)
     return EXIT_OK;
 }
 
+/*
+ * A folder for temporary files by its whole path, since the server and the commands are in other folders. One whose name cannot
+ * be that of a socket, because it is too long or looks like a list, will not do.
+ */
+static int
+make_dir(struct server *server, const struct passwd *user)
+{
+    const char *given = getenv("TMPDIR");
+    char *temporary = realpath(given != NULL && given[0] != '\0' ? given : "/tmp", NULL);
+
+    if (temporary == NULL)
+        return exit_saying(
+            EXIT_OTHER, NULL, "there is no folder \"%s\" (TMPDIR)", given != NULL ? given : "/tmp");
+    (void)snprintf(server->dir, sizeof(server->dir), "%s/pawl-dev.XXXXXX",
+        strlen(temporary) < 80 && strchr(temporary, ',') == NULL ? temporary : "/tmp");
+    free(temporary);
+    if (mkdtemp(server->dir) != NULL && chown(server->dir, user->pw_uid, user->pw_gid) == 0)
+        return EXIT_OK;
+    return exit_saying(EXIT_OTHER, NULL, "cannot make a folder \"%s\": %m", server->dir);
+}
+
+/* The port is part of a socket's name, and PGPORT may say another one. */
+static void
+make_database(struct server *server)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-~";
+    char escaped[3 * sizeof(server->dir)];
+    size_t size = 0;
+
+    for (const char *at = server->dir; *at != '\0'; at++)
+        size += (size_t)snprintf(escaped + size, sizeof(escaped) - size,
+            strchr(plain, *at) != NULL ? "%c" : "%%%02X", (unsigned char)*at);
+    (void)snprintf(server->database, sizeof(server->database),
+        "postgresql://pawl@/postgres?host=%s&port=%s", escaped, port);
+}
+
 int
 server_start(struct server *server)
 {
     const struct passwd *user = find_user();
-    const char *temporary = getenv("TMPDIR");
     char name[] = "postgres", data_option[] = "-D", data[] = "data", socket_option[] = "-k",
-         set[] = "-c", listen[] = "listen_addresses=", fsync_off[] = "fsync=off",
+         port_option[] = "-p", port_value[sizeof(port)], set[] = "-c",
+         listen[] = "listen_addresses=", fsync_off[] = "fsync=off",
          level[] = "log_min_messages=warning";
-    char *words[] = {name, data_option, data, socket_option, server->dir, set, listen, set,
-        fsync_off, set, level, NULL};
+    char *words[] = {name, data_option, data, socket_option, server->dir, port_option, port_value,
+        set, listen, set, fsync_off, set, level, NULL};
     int code;
 
+    (void)memcpy(port_value, port, sizeof(port));
     *server = (struct server){0};
     if (user == NULL)
         return exit_saying(EXIT_OTHER, "Run it as another user.",
             "PostgreSQL does not run as root, and there is no user \"postgres\"");
     if (!find_programs(server->bin, sizeof(server->bin)))
         return exit_saying(EXIT_OTHER, hint_install, "PostgreSQL's server programs are not here");
-    (void)snprintf(server->dir, sizeof(server->dir), "%s/pawl-dev.XXXXXX",
-        temporary != NULL && strlen(temporary) < 80 ? temporary : "/tmp");
-    if (mkdtemp(server->dir) == NULL || chown(server->dir, user->pw_uid, user->pw_gid) != 0)
-        return exit_saying(EXIT_OTHER, NULL, "cannot make a folder \"%s\": %m", server->dir);
-    code = make_cluster(server, user);
+    code = make_dir(server, user);
+    if (code == EXIT_OK)
+        code = make_cluster(server, user);
     if (code != EXIT_OK)
         return code;
     server->pid = spawn(server, user, words);
@@ -175,8 +214,7 @@ server_start(struct server *server)
         server->pid = 0;
         return exit_saying(EXIT_OTHER, NULL, "cannot start the server: %m");
     }
-    (void)snprintf(server->database, sizeof(server->database),
-        "postgresql://pawl@/postgres?host=%s", server->dir);
+    make_database(server);
     return EXIT_OK;
 }
 

@@ -8,7 +8,7 @@
 struct server {
     char bin[400];      /* where its programs are */
     char dir[200];      /* data, socket and log; "": none */
-    char database[300]; /* a connection string */
+    char database[700]; /* a URI; each byte of dir may take three */
     pid_t pid;          /* 0: not started */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,8 @@ next(const char *text, size_t *columns)
 {
     mbstate_t state = {0};
     wchar_t wide;
-    size_t size = mbrtowc(&wide, text, strlen(text), &state);
+    /* Not to the end of the text, which may be a megabyte away. */
+    size_t size = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
     int width;
 
     *columns = 1;

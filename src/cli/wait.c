@@ -50,6 +50,25 @@ draw(struct call *call, const char *run_id, int64_t since_ms)
     pawl_rows_free(run);
 }
 
+/* "12s  no connection to the database; trying again" in that line. */
+static void
+draw_away(int64_t since_ms)
+{
+    char span[WHEN_SIZE];
+
+    when_write_span(span, (now_ms() - since_ms) / 1000 * 1000000);
+    (void)fprintf(stderr, "\r\033[K%s%6s%s  no connection to the database; trying again",
+        term_style(TERM_ERR, TERM_DIM), span, term_style(TERM_ERR, TERM_PLAIN));
+    (void)fflush(stderr);
+}
+
+/* It was away at the end of a part. A client waits for it while its time is not over, so as many parts as there are must do so, too. */
+static bool
+is_away(pawl_status status, const pawl_error *error)
+{
+    return status == PAWL_ECONN && pawl_error_retryable(error);
+}
+
 /* Until it has ended or the time is over, in parts, between which the line is drawn. output is borrowed from the client. */
 static pawl_status
 wait_in_parts(struct call *call, const char *run_id, pawl_bytes *output, pawl_error **error)
@@ -72,9 +91,11 @@ wait_in_parts(struct call *call, const char *run_id, pawl_bytes *output, pawl_er
         pawl_error_free(*error);
         *error = NULL;
         status = pawl_client_wait(call->client, run_id, part_ms, output, error);
-        if (status != PAWL_ETIMEOUT || now_ms() - since_ms >= left_ms)
+        if ((status != PAWL_ETIMEOUT && !is_away(status, *error)) || now_ms() - since_ms >= left_ms)
             break;
-        if (live)
+        if (live && status == PAWL_ECONN)
+            draw_away(since_ms);
+        else if (live)
             draw(call, run_id, since_ms);
     }
     if (live)

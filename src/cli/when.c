@@ -109,6 +109,16 @@ read_clock(const char **text, struct tm *tm, int64_t *fraction_us)
     return tm->tm_hour < 24 && tm->tm_min < 60 && tm->tm_sec <= 60;
 }
 
+/* In the calendar of mktime(), which takes 31 February for 3 March. */
+static int
+days_of_month(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+    return month == 2 && leap ? 29 : days[month - 1];
+}
+
 /* Date and time with what is behind them. Without an offset it is a time of this machine. */
 static bool
 read_calendar(const char *text, bool offset_needed, int64_t *us)
@@ -123,7 +133,8 @@ read_calendar(const char *text, bool offset_needed, int64_t *us)
         return false;
     if ((read_char(&text, ' ') || read_char(&text, 'T')) && !read_clock(&text, &tm, &fraction_us))
         return false;
-    if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31)
+    if (tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 ||
+        tm.tm_mday > days_of_month(tm.tm_year, tm.tm_mon))
         return false;
     tm.tm_year -= 1900;
     tm.tm_mon--;
@@ -147,18 +158,21 @@ when_read_stamp(const char *text, int64_t *us)
     return true;
 }
 
-/* Midnight of a day that is so many days from the one of now_us, in this machine's time zone. */
+/*
+ * What this machine's clock shows on a day that is so many days from the one of now_us. That is not so many hours behind
+ * midnight: on some days the clock is changed.
+ */
 static int64_t
-midnight(int64_t now_us, int days)
+time_of_day(int64_t now_us, int days, const struct tm *clock)
 {
     time_t seconds = (time_t)(now_us / second_us);
     struct tm tm = {0};
 
     (void)localtime_r(&seconds, &tm);
     tm.tm_mday += days;
-    tm.tm_hour = 0;
-    tm.tm_min = 0;
-    tm.tm_sec = 0;
+    tm.tm_hour = clock->tm_hour;
+    tm.tm_min = clock->tm_min;
+    tm.tm_sec = clock->tm_sec;
     tm.tm_isdst = -1;
     return (int64_t)mktime(&tm) * second_us;
 }
@@ -178,7 +192,7 @@ when_read(const char *text, int64_t now_us, bool ahead, int64_t *us)
 
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(text, words[i].word) == 0) {
-            *us = midnight(now_us, words[i].days);
+            *us = time_of_day(now_us, words[i].days, &tm); /* at midnight */
             return true;
         }
     }
@@ -187,8 +201,7 @@ when_read(const char *text, int64_t now_us, bool ahead, int64_t *us)
     else if (span_ms >= 0)
         read = now_us + (ahead ? span_ms : -span_ms) * 1000;
     else if (read_clock(&at, &tm, &fraction_us) && *at == '\0')
-        read = midnight(now_us, 0) + ((int64_t)tm.tm_hour * 60 + tm.tm_min) * 60 * second_us +
-            tm.tm_sec * second_us + fraction_us;
+        read = time_of_day(now_us, 0, &tm) + fraction_us;
     else if (!read_calendar(text, false, &read))
         return false;
     *us = read;

@@ -47,6 +47,58 @@ names_several(const PQconninfoOption *options)
         (address != NULL && strchr(address, ',') != NULL);
 }
 
+/* One of a list of ports as libpq takes it; nothing is the usual one. */
+static bool
+is_port(const char *text, size_t size)
+{
+    static const char blanks[] = " \t\n\v\f\r";
+    int number = 0;
+
+    for (; size > 0 && strchr(blanks, text[size - 1]) != NULL; size--)
+        ;
+    for (; size > 0 && strchr(blanks, *text) != NULL; size--, text++)
+        ;
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        number = number * 10 + (text[i] - '0');
+        if (number > 65535)
+            return false;
+    }
+    return size == 0 || number > 0;
+}
+
+/* A name, not a path and not an abstract socket, which begin with a mark. */
+static bool
+is_host(const char *text, size_t size)
+{
+    return size == 0 || text[0] == '/' || text[0] == '@' || memchr(text, '@', size) == NULL;
+}
+
+static bool
+each_is(const char *list, bool (*is)(const char *text, size_t size))
+{
+    while (list != NULL) {
+        size_t size = strcspn(list, ",");
+
+        if (!is(list, size))
+            return false;
+        list = list[size] == ',' ? list + size + 1 : NULL;
+    }
+    return true;
+}
+
+/*
+ * A URI whose password has a / or @ that is not escaped is read as another one: what stands before the / is a port then, and
+ * what stands behind the first @ a host. libpq shows both when it cannot connect.
+ */
+static bool
+is_misread(const PQconninfoOption *options)
+{
+    return !each_is(option_value(options, "port"), is_port) ||
+        !each_is(option_value(options, "host"), is_host);
+}
+
 /* From the conninfo, then from libpq's variables and service files where it is silent. */
 static int
 read_said(const char *conninfo, struct said *said, struct pw_error *err)
@@ -62,13 +114,15 @@ read_said(const char *conninfo, struct said *said, struct pw_error *err)
             pw_error_oom(err);
             return PAWL_ENOMEM;
         }
-        if (parsed == NULL) {
+        if (parsed == NULL || is_misread(parsed)) {
             /* The problem's text may show a part of a password, so it is not passed on. */
             /* guard:conninfo_is_secret */
             PQfreemem(problem);
+            PQconninfoFree(parsed);
             pw_error_set(err, PAWL_EINVAL, "the connection string of the database cannot be read");
-            pw_error_hint(
-                err, "It is a URI (postgresql://...) or pairs keyword=value, as libpq takes them.");
+            pw_error_hint(err,
+                "It is a URI (postgresql://..., with %%2F for / and %%40 for @ in a password) or "
+                "pairs keyword=value, as libpq takes them.");
             return PAWL_EINVAL;
         }
     }

@@ -103,8 +103,12 @@ several_hosts_must_be_writable_unless_the_user_says_otherwise(void **state)
 static void
 words_that_cannot_be_read_are_not_repeated(void **state)
 {
-    static const char *const bad[] = {
-        "password=sesame open", "sesame", "postgresql://u:sesame@[::1/", "nothing=sesame"};
+    static const char *const bad[] = {"password=sesame open", "sesame",
+        "postgresql://u:sesame@[::1/", "nothing=sesame", "postgresql://u:sesame/3@db.example/shop",
+        "postgresql://u:sesame,1/3@db.example/shop", "postgresql://u:12345678/open@db.example/shop",
+        "postgresql://u:0/open@db.example/shop", "postgresql://u:open@sesame@db.example/shop",
+        "postgresql://u:open@a,sesame@db.example/", "port=5432,sesame", "host=db port='1 sesame'",
+        "host=a,open@b"};
     struct pw_target target;
 
     (void)state;
@@ -118,6 +122,18 @@ words_that_cannot_be_read_are_not_repeated(void **state)
     }
 }
 
+static void
+all_ports_and_hosts_of_libpq_are_taken(void **state)
+{
+    static const char *const good[] = {"port=5432", "port=' 5432 '", "port=5432,,1", "port=''",
+        "port=65535", "host=/tmp/a@b", "host=@abstract", "host=db,/tmp/a@b,@abstract,",
+        "postgresql://u:a%2Fb%40c@db.example:5432/shop", "postgresql://u:p@db.example/a@b"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        (void)make_target(good[i]);
+}
+
 int
 main(void)
 {
@@ -126,6 +142,7 @@ main(void)
         cmocka_unit_test(without_words_libpqs_own_variables_count),
         cmocka_unit_test(several_hosts_must_be_writable_unless_the_user_says_otherwise),
         cmocka_unit_test(words_that_cannot_be_read_are_not_repeated),
+        cmocka_unit_test(all_ports_and_hosts_of_libpq_are_taken),
     };
 
     /* The suite may run with a cluster around it. */
