@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,6 +130,36 @@ make_directory(struct exec *exec)
     return mkdtemp(exec->directory) != NULL;
 }
 
+/* Starts a guard and tells it what there is to guard. False, with errno. */
+static bool
+start_guard(struct exec *exec)
+{
+    if (!guard_start(&exec->guard, exec->directory))
+        return false;
+    for (struct pw_list *link = pw_list_first(&exec->jobs); link != NULL;
+         link = pw_list_next(&exec->jobs, link))
+        job_tell_guard(PW_CONTAINER(link, struct job, link));
+    return true;
+}
+
+bool
+exec_has_directory(struct exec *exec)
+{
+    struct stat facts;
+    bool made;
+    int why;
+
+    if (lstat(exec->directory, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid())
+        return true;
+    /* Under another name: somebody else may have taken the old one, or all that it was in may be gone. */
+    guard_dismiss(&exec->guard);
+    made = make_directory(exec);
+    why = errno;
+    (void)start_guard(exec); /* else tick() tries again */
+    errno = why;
+    return made;
+}
+
 /* Signals come by a descriptor, so that the loop is never interrupted; a reader of ours that has gone is an error of that write alone. */
 static bool
 take_signals(struct exec *exec)
@@ -196,7 +227,7 @@ exec_init(struct exec *exec, const pawl_config *config)
     (void)!pw_parse_duration_ms(
         pawl_config_get(config, "drain_timeout"), 0, INT64_MAX / 1000, &exec->drain_timeout_ms);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!make_directory(exec) || !guard_start(&exec->guard, exec->directory) || !take_signals(exec))
+    if (!make_directory(exec) || !start_guard(exec) || !take_signals(exec))
         return exit_saying(EXIT_OTHER, NULL, "cannot prepare to execute programs: %m");
     exec_watch(exec, &exec->signals, false);
     status = pawl_worker_new(config, &exec->worker, &error);
@@ -244,6 +275,8 @@ tick(struct exec *exec)
     if (now_us < exec->tick_at_us)
         return;
     exec->tick_at_us = now_us + TICK_US;
+    if (exec->guard.pipe < 0)
+        (void)start_guard(exec);
     while (link != NULL) {
         struct pw_list *next = pw_list_next(&exec->jobs, link);
 

@@ -75,8 +75,10 @@ guard_start(struct guard *guard, const char *directory)
 {
     int ends[2];
 
+    *guard = (struct guard){.pipe = -1, .pid = -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
+    /* There may be threads by now. What the guard calls works in their child all the same, also malloc(), of which glibc sees to it. */
     guard->pid = fork();
     if (guard->pid == 0)
         become_guard(ends[0], directory);
@@ -85,7 +87,20 @@ guard_start(struct guard *guard, const char *directory)
     if (guard->pid > 0)
         return true;
     (void)close(ends[1]);
+    guard->pipe = -1;
     return false;
+}
+
+void
+guard_dismiss(struct guard *guard)
+{
+    if (guard->pipe < 0)
+        return;
+    /* First: the end of the pipe would have it kill what it was told. */
+    (void)kill(guard->pid, SIGKILL);
+    (void)waitpid(guard->pid, NULL, 0);
+    (void)close(guard->pipe);
+    *guard = (struct guard){.pipe = -1, .pid = -1};
 }
 
 static void

@@ -43,6 +43,20 @@ job_signal(struct job *job, int number)
 }
 
 void
+job_tell_guard(const struct job *job)
+{
+    if (job->alive)
+        guard_add(&job->exec->guard, job->process.pid);
+    for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
+         link = pw_list_next(&job->asks, link)) {
+        const struct ask *ask = PW_CONTAINER(link, struct ask, link);
+
+        if (ask->group > 0)
+            guard_add(&job->exec->guard, ask->group);
+    }
+}
+
+void
 job_end(struct job *job, pawl_status verdict)
 {
     if (job->verdict == PAWL_OK || verdict == PAWL_ELEASE_LOST)
@@ -309,6 +323,8 @@ open_door(struct job *job)
     char name[2 * sizeof(chance) + 1];
     int fd;
 
+    if (!exec_has_directory(job->exec))
+        return false;
     /* guard:door_name */
     if (!pw_random(chance, sizeof(chance)))
         return false;
@@ -337,6 +353,8 @@ make_temporary(struct job *job, struct process_environment *environment)
     if (sandbox == NULL || !sandbox->on)
         return true;
     if (job->temporary[0] == '\0') {
+        if (!exec_has_directory(job->exec))
+            return false;
         (void)snprintf(
             job->temporary, sizeof(job->temporary), "%.80s/tmp-XXXXXX", job->exec->directory);
         if (mkdtemp(job->temporary) == NULL) {
@@ -406,7 +424,38 @@ find_undo(const struct job *job, const char *handler)
     return NULL;
 }
 
-/* Starts the undo that is to be done. */
+static void
+put_off_go_on(struct waiter *waiter)
+{
+    struct job *job = PW_CONTAINER(waiter, struct job, waiter);
+    pawl_status status = pawl_run_put_off(job->run);
+
+    if (status != PAWL_PENDING)
+        job_finish(job, status);
+}
+
+/* Leaves the run for later, which takes nothing from its tries. pawl_run_fail() has said why. May free the job. */
+static void
+put_off(struct job *job)
+{
+    job->exec->failed++;
+    job->stage = JOB_PUT_OFF;
+    job->waiter.go_on = put_off_go_on;
+    put_off_go_on(&job->waiter);
+}
+
+/*
+ * No process could be made, for want of descriptors, memory or room: that is this worker's trouble and not the run's, of which nothing was
+ * executed. A program that there is not is another matter: then there was a process, and it has said so.
+ */
+static void
+put_off_not_started(struct job *job)
+{
+    pawl_run_fail(job->run, "not_started", "the program cannot be started: %m");
+    put_off(job);
+}
+
+/* Starts the undo that is to be done. PAWL_PENDING: it could not be started now, with errno. */
 static pawl_status
 start_undo(struct job *job, char *command, pawl_bytes output)
 {
@@ -416,6 +465,7 @@ start_undo(struct job *job, char *command, pawl_bytes output)
     size_t size = 0;
     char *text = NULL;
     bool started;
+    int why;
 
     if (command == NULL)
         return PAWL_EPERMANENT;
@@ -425,8 +475,10 @@ start_undo(struct job *job, char *command, pawl_bytes output)
     pw_buf_clear(&job->output);
     started =
         start_process(job, words, (pawl_bytes){text, size}, pawl_run_undo_uncertain(job->run) != 0);
+    why = errno;
     free(text);
-    return started ? PAWL_TODO : PAWL_EFAILED;
+    errno = why;
+    return started ? PAWL_TODO : PAWL_PENDING;
 }
 
 /* Records what the undo came to. */
@@ -472,19 +524,20 @@ undo_go_on(struct waiter *waiter)
                 pawl_run_fail(job->run, "no_undo_handler",
                     "no undo handler \"%s\"; start a worker with --undo '%s=COMMAND'", handler,
                     handler);
-                job->stage = JOB_PUT_OFF;
-                continue;
+                put_off(job);
+                return;
             }
             status = start_undo(job, command, output);
+            if (status == PAWL_PENDING) {
+                put_off_not_started(job);
+                return;
+            }
             job->stage = JOB_UNDO_RECORD;
             if (status == PAWL_TODO) {
                 job->stage = JOB_EXECUTING;
                 return;
             }
             job->verdict = status;
-        } else if (job->stage == JOB_PUT_OFF) {
-            status = pawl_run_put_off(job->run);
-            break;
         } else {
             if (job->exec->giving_back && !job->exec->left)
                 return;
@@ -537,8 +590,7 @@ job_start(struct exec *exec, pawl_run *run)
     if (open_door(job) &&
         start_process(job, words, exec->one_script ? (pawl_bytes){0} : pawl_run_input(run), false))
         return;
-    pawl_run_fail(run, "not_started", "the program cannot be started: %m");
-    job_finish(job, PAWL_EFAILED);
+    put_off_not_started(job);
 }
 
 void

@@ -18,7 +18,7 @@ enum job_stage {
     JOB_EXECUTING,
     JOB_UNDO_NEXT,   /* asks for the next undo */
     JOB_UNDO_RECORD, /* records what it came to */
-    JOB_PUT_OFF,     /* leaves the run to another worker */
+    JOB_PUT_OFF,     /* leaves the run to another worker, or to this one later */
 };
 
 struct job {
@@ -75,6 +75,9 @@ void job_end(struct job *job, pawl_status verdict);
 
 /* Looks at the clock and at whether the run goes on. May free the job. */
 void job_tick(struct job *job, int64_t now_us);
+
+/* Tells a new guard what process groups it has. */
+void job_tell_guard(const struct job *job);
 
 /* Sends a signal to all its process groups. */
 void job_signal(struct job *job, int number);
