@@ -9,6 +9,7 @@
 #include "cli/sandbox.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@
 enum {
     TICK_MS = 50,    /* how often jobs are looked at, at the least */
     TICK_US = 20000, /* and at the most, whatever else happens */
+    FILES_OWN = 32,  /* that we have open, or open for a moment */
+    FILES_EACH = 4,  /* of each program: its socket, two pipes, and a call that it makes */
 };
 
 void
@@ -211,11 +214,30 @@ exec_settings(const struct call *call, pawl_config *config)
     return code;
 }
 
+/* What can be known beforehand is no surprise later, when all are busy. */
+static int
+check_files(struct exec *exec, const pawl_config *config)
+{
+    int64_t files = process_raise_files(&exec->files_before);
+    int64_t programs = 1;
+
+    if (!exec->one_script)
+        (void)!pw_parse_i64(pawl_config_get(config, "concurrency"), 1, INT32_MAX, &programs);
+    if (files - FILES_OWN >= FILES_EACH * programs)
+        return EXIT_OK;
+    return exit_saying(EXIT_OTHER,
+        "Lower --concurrency, or raise the limit: ulimit -n, LimitNOFILE= in a unit of systemd.",
+        "%" PRId64 " programs at the same time need %" PRId64
+        " open files, and this process may have %" PRId64,
+        programs, FILES_EACH * programs + FILES_OWN, files);
+}
+
 int
 exec_init(struct exec *exec, const pawl_config *config)
 {
     pawl_error *error = NULL;
     pawl_status status;
+    int code;
 
     pw_list_init(&exec->jobs);
     exec->claims.fd = -1;
@@ -226,6 +248,9 @@ exec_init(struct exec *exec, const pawl_config *config)
     (void)!pw_parse_size(pawl_config_get(config, "payload_max"), 0, INT32_MAX, &exec->payload_max);
     (void)!pw_parse_duration_ms(
         pawl_config_get(config, "drain_timeout"), 0, INT64_MAX / 1000, &exec->drain_timeout_ms);
+    code = check_files(exec, config);
+    if (code != EXIT_OK)
+        return code;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (!make_directory(exec) || !start_guard(exec) || !take_signals(exec))
         return exit_saying(EXIT_OTHER, NULL, "cannot prepare to execute programs: %m");

@@ -43,6 +43,7 @@ struct exec {
     const struct sandbox *sandbox;       /* NULL: none */
     char **undos; /* handlers: name, command, ...; ends with NULL. NULL: none */
     int64_t payload_max;
+    int64_t files_before;   /* how many its programs may have open */
     bool one_script;        /* pawl run-script: output is text, and people look on */
     bool draining;          /* a signal has come, or the library says so */
     bool drained;           /* there will be no more runs */

@@ -372,7 +372,7 @@ make_temporary(struct job *job, struct process_environment *environment)
 static bool
 start_process(struct job *job, char *const *words, pawl_bytes input, bool uncertain)
 {
-    struct process_environment environment = {0};
+    struct process_environment environment = {.files = job->exec->files_before};
     char attempt[16];
     char task[16];
     int rules = -1;
