@@ -320,7 +320,6 @@ answer_failure(struct ask *ask, pawl_status status, pawl_bytes output)
     struct pw_json written = {output.data, output.size};
     int64_t code = exit_code_of(status);
 
-    ask->job->failed = true;
     if (strcmp(ask->call, "step") == 0) {
         code = EXIT_OTHER;
         if (error.data != NULL && !pw_json_to_int(pw_json_member(json, "exit"), &code) &&
@@ -329,6 +328,7 @@ answer_failure(struct ask *ask, pawl_status status, pawl_bytes output)
         if (error.data != NULL)
             written = pw_json_member(json, "stdout");
     }
+    ask->job->failed_with[code & (JOB_CODES - 1)] = true; /* which is what exit() makes of it */
     answer(ask, (int)code, pawl_run_error_message(ask->branch), written);
 }
 
@@ -344,7 +344,8 @@ take_answer(struct ask *ask, pawl_status status, pawl_bytes output)
     case PAWL_PENDING:
         return;
     case PAWL_OK:
-        job->failed = job->mistaken = false;
+        job->mistaken = false;
+        memset(job->failed_with, 0, sizeof(job->failed_with));
         if (strcmp(ask->call, "set") == 0)
             remember_value(job, text(ask, "name"), output);
         else if (ask->stage == ASK_RECORDING)

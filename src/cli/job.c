@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -225,6 +226,19 @@ find_active(const struct job *job)
     return NULL;
 }
 
+/*
+ * Whether another try is no use. A step that failed for good says the same each time, and so does a call that makes no sense; but only a
+ * script that ends with what it was told has ended for that: who has dealt with it, and ends otherwise later, has another reason.
+ */
+static bool
+is_for_good(const struct job *job)
+{
+    if (job->signalled)
+        return false;
+    return job->code == CODE_USAGE || job->code == CODE_DATA || job->failed_with[job->code] ||
+        (job->mistaken && job->code == EXIT_USAGE);
+}
+
 /* What the exit code means. */
 static pawl_status
 judge(struct job *job)
@@ -252,11 +266,7 @@ judge(struct job *job)
     else
         pawl_run_fail(job->run, "exit", "the program exited with code %d%s%s", job->code,
             job->last_line[0] != '\0' ? ": " : "", job->last_line);
-    /* A step that failed for good says the same each time, and so does a call that makes no sense: another try is no use. */
-    return job->failed || (job->mistaken && job->code == EXIT_USAGE) || job->code == CODE_USAGE ||
-            job->code == CODE_DATA
-        ? PAWL_EPERMANENT
-        : PAWL_EFAILED;
+    return is_for_good(job) ? PAWL_EPERMANENT : PAWL_EFAILED;
 }
 
 void
@@ -304,6 +314,7 @@ job_exited(struct job *job, int status)
     exec_unwatch(job->exec, &job->door);
     job->alive = false;
     job->code = process_code(status);
+    job->signalled = WIFSIGNALED(status);
     if (job->undoing) {
         job->stage = JOB_UNDO_RECORD;
         undo_go_on(&job->waiter);

@@ -12,6 +12,7 @@ enum {
     JOB_PATH_SIZE = 108, /* of a socket */
     JOB_LINE_MAX = 4096, /* of a note; what is longer becomes two */
     JOB_LAST_MAX = 200,  /* of the line that a failure quotes */
+    JOB_CODES = 256,     /* that a process can exit with */
 };
 
 enum job_stage {
@@ -31,7 +32,8 @@ struct job {
     struct process process;
     bool alive;
     bool undoing;
-    int code; /* that the process exited with */
+    int code;       /* that the process exited with */
+    bool signalled; /* it did not exit: a signal has ended it */
     struct watch out;
     struct watch err;
     struct watch door; /* where scripts knock */
@@ -46,8 +48,9 @@ struct job {
     pawl_run **idle; /* twins that can make the next call */
     size_t idle_count;
     struct value *values;
-    bool suspended;         /* a call of the script waits: the run goes on later */
-    bool failed;            /* the last answer was a failure for good */
+    bool suspended; /* a call of the script waits: the run goes on later */
+    bool failed_with
+        [JOB_CODES]; /* since the last success, calls have answered with this code that they failed for good */
     bool mistaken;          /* the last call made no sense, and will not next time */
     pawl_status verdict;    /* why we end it; PAWL_OK: we do not, and its exit code decides */
     int64_t quiet_since_us; /* when the script was last answered */
