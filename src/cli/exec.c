@@ -7,6 +7,7 @@
 #include "cli/exit.h"
 #include "cli/job.h"
 #include "cli/sandbox.h"
+#include "cli/signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -171,10 +172,7 @@ take_signals(struct exec *exec)
     sigset_t signals;
 
     (void)sigaction(SIGPIPE, &ignore, NULL);
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGHUP);
+    signals_that_end(&signals);
     (void)sigaddset(&signals, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     exec->signals = (struct watch){signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), take_signal};
