@@ -675,20 +675,43 @@ is_ours(int fd)
         (peer.uid == geteuid() || peer.uid == 0);
 }
 
-void
-ask_accept(struct job *job)
+bool
+ask_has_room(const struct job *job)
 {
-    int fd = accept4(job->door.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     size_t count = 0;
-    struct ask *ask;
 
-    if (fd < 0)
-        return;
     for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
          link = pw_list_next(&job->asks, link))
         count++;
     /* guard:asks_max */
-    ask = count < ASKS_MAX && is_ours(fd) ? calloc(1, sizeof(*ask)) : NULL;
+    return count < ASKS_MAX;
+}
+
+/* Who knocks meanwhile waits in connect(), or for the answer; job_tick() opens again. */
+static void
+shut_door(struct job *job)
+{
+    job->door_shut = true;
+    exec_pause(job->exec, &job->door);
+}
+
+void
+ask_accept(struct job *job)
+{
+    struct ask *ask;
+    int fd;
+
+    if (!ask_has_room(job)) {
+        shut_door(job);
+        return;
+    }
+    fd = accept4(job->door.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            shut_door(job);
+        return;
+    }
+    ask = is_ours(fd) ? calloc(1, sizeof(*ask)) : NULL;
     if (ask == NULL) {
         (void)close(fd);
         return;

@@ -49,6 +49,13 @@ exec_unwatch(struct exec *exec, struct watch *watch)
     watch->fd = -1;
 }
 
+void
+exec_pause(struct exec *exec, struct watch *watch)
+{
+    if (watch->fd >= 0)
+        (void)epoll_ctl(exec->poll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+}
+
 /* All that have ended: processes of jobs, and whoever they left behind, for we are their reaper. */
 static void
 reap(struct exec *exec)

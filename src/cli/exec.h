@@ -84,6 +84,7 @@ int exec_done(struct exec *exec);
 
 void exec_watch(struct exec *exec, struct watch *watch, bool also_for_writing);
 void exec_unwatch(struct exec *exec, struct watch *watch); /* and closes it */
+void exec_pause(struct exec *exec, struct watch *watch);   /* until it is watched again */
 
 /* Makes sure that the directory is there, and ours: cleaners of temporary files remove what looks unused. False, with errno. */
 bool exec_has_directory(struct exec *exec);

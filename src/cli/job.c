@@ -614,6 +614,10 @@ job_tick(struct job *job, int64_t now_us)
         ask_tick(PW_CONTAINER(link, struct ask, link), now_us);
     if (!job->alive)
         return;
+    if (job->door_shut && ask_has_room(job)) {
+        job->door_shut = false;
+        exec_watch(job->exec, &job->door, false);
+    }
     if (status != PAWL_OK && job->verdict != status)
         job_end(job, status);
     else if (job->suspended && job->verdict == PAWL_OK && find_active(job) == NULL &&

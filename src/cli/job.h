@@ -37,6 +37,7 @@ struct job {
     struct watch out;
     struct watch err;
     struct watch door; /* where scripts knock */
+    bool door_shut;    /* for a moment nobody is let in */
     char path[JOB_PATH_SIZE];
     char temporary[JOB_PATH_SIZE]; /* a directory, of a program in a sandbox */
     struct pw_buf output;          /* its failure says that it was too much */

@@ -44,6 +44,13 @@ exec_unwatch(struct exec *exec, struct watch *watch)
     watch->fd = -1;
 }
 
+void
+exec_pause(struct exec *exec, struct watch *watch)
+{
+    (void)exec;
+    (void)watch;
+}
+
 /* It has none, and no job is started here. */
 bool
 exec_has_directory(struct exec *exec)
