@@ -8,6 +8,7 @@
 #include "cli/job.h"
 #include "cli/sandbox.h"
 #include "cli/signals.h"
+#include "cli/tree.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,10 +24,11 @@
 #include <unistd.h>
 
 enum {
-    TICK_MS = 50,    /* how often jobs are looked at, at the least */
-    TICK_US = 20000, /* and at the most, whatever else happens */
-    FILES_OWN = 32,  /* that we have open, or open for a moment */
-    FILES_EACH = 4,  /* of each program: its socket, two pipes, and a call that it makes */
+    TICK_MS = 50,       /* how often jobs are looked at, at the least */
+    TICK_US = 20000,    /* and at the most, whatever else happens */
+    GUARD_US = 1000000, /* from one guard to the next */
+    FILES_OWN = 32,     /* that we have open, or open for a moment */
+    FILES_EACH = 4,     /* of each program: its socket, two pipes, and a call that it makes */
 };
 
 void
@@ -68,6 +70,10 @@ reap(struct exec *exec)
         /* It is looked at before it is waited for: until then its number is nobody else's. */
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
             return;
+        if (info.si_pid == exec->guard.pid) { /* somebody has killed it: tick() starts another */
+            guard_dismiss(&exec->guard);
+            continue;
+        }
         for (link = pw_list_first(&exec->jobs); link != NULL;
              link = pw_list_next(&exec->jobs, link)) {
             struct job *job = PW_CONTAINER(link, struct job, link);
@@ -145,6 +151,7 @@ make_directory(struct exec *exec)
 static bool
 start_guard(struct exec *exec)
 {
+    exec->guard_at_us = pw_now_us() + GUARD_US;
     if (!guard_start(&exec->guard, exec->directory))
         return false;
     for (struct pw_list *link = pw_list_first(&exec->jobs); link != NULL;
@@ -305,7 +312,7 @@ tick(struct exec *exec)
     if (now_us < exec->tick_at_us)
         return;
     exec->tick_at_us = now_us + TICK_US;
-    if (exec->guard.pipe < 0)
+    if (exec->guard.pipe < 0 && now_us >= exec->guard_at_us)
         (void)start_guard(exec);
     while (link != NULL) {
         struct pw_list *next = pw_list_next(&exec->jobs, link);
@@ -379,5 +386,8 @@ exec_done(struct exec *exec)
         (void)close(exec->poll_fd);
     if (exec->guard.pipe >= 0)
         guard_stop(&exec->guard);
+    /* Where there was no guard at the end. */
+    if (exec->directory[0] != '\0')
+        tree_remove(exec->directory);
     return exit_with(status, error);
 }

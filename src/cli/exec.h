@@ -35,6 +35,7 @@ struct sandbox;
 struct exec {
     pawl_worker *worker;
     struct guard guard;
+    int64_t guard_at_us; /* before that no other is started */
     int poll_fd;
     struct watch signals;
     struct watch claims;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to the processes of a worker that dies without a word: a small process beside it, the guard, waits for that, kills the process
- * groups that the worker had told it about, and removes the directory of its sockets and temporary files.
+ * groups that the worker had told it about, and removes the directory of its sockets and temporary files. Its name is pawl-guard.
  */
 #ifndef PW_CLI_GUARD_H
 #define PW_CLI_GUARD_H
