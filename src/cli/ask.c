@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 enum {
-    ASKS_MAX = 500,     /* of one script at the same time */
-    GRACE_US = 5000000, /* between TERM and KILL */
-    STDOUT_OF_FAILURE_MAX =
-        16384,          /* what a failed step wrote is kept with its error up to this size */
-    CODE_TIMEOUT = 124, /* as timeout(1) has it */
+    ASKS_MAX = 500,                /* of one script at the same time */
+    GRACE_US = 5000000,            /* between TERM and KILL */
+    STDOUT_OF_FAILURE_MAX = 16384, /* so much of what a failed step wrote is kept with its error */
+    CODE_TIMEOUT = 124,            /* as timeout(1) has it */
 };
 
 static const size_t memory_max = (size_t)8 * 1024 * 1024;
@@ -320,7 +319,6 @@ answer_failure(struct ask *ask, pawl_status status, pawl_bytes output)
     struct pw_json written = {output.data, output.size};
     int64_t code = exit_code_of(status);
 
-    ask->job->failed = true;
     if (strcmp(ask->call, "step") == 0) {
         code = EXIT_OTHER;
         if (error.data != NULL && !pw_json_to_int(pw_json_member(json, "exit"), &code) &&
@@ -329,6 +327,7 @@ answer_failure(struct ask *ask, pawl_status status, pawl_bytes output)
         if (error.data != NULL)
             written = pw_json_member(json, "stdout");
     }
+    ask->job->failed_with[code & (JOB_CODES - 1)] = true; /* which is what exit() makes of it */
     answer(ask, (int)code, pawl_run_error_message(ask->branch), written);
 }
 
@@ -344,7 +343,8 @@ take_answer(struct ask *ask, pawl_status status, pawl_bytes output)
     case PAWL_PENDING:
         return;
     case PAWL_OK:
-        job->failed = job->mistaken = false;
+        job->mistaken = false;
+        memset(job->failed_with, 0, sizeof(job->failed_with));
         if (strcmp(ask->call, "set") == 0)
             remember_value(job, text(ask, "name"), output);
         else if (ask->stage == ASK_RECORDING)
@@ -518,43 +518,83 @@ begin(struct ask *ask, struct pw_json message)
     make_call(ask);
 }
 
+/* The end of what a failed command wrote. */
+struct ending {
+    char *text; /* malloced; NULL: it wrote nothing, or there is no memory */
+    size_t start;
+    size_t size;
+};
+
+static struct ending
+take_ending(const struct ask *ask, struct pw_json output)
+{
+    /* In JSON a byte takes six at the most, and the error as a whole must not be too large, either. */
+    size_t most = (size_t)ask->job->exec->payload_max / 8;
+    struct ending ending = {0};
+
+    if (output.data == NULL)
+        return ending;
+    if (most > STDOUT_OF_FAILURE_MAX)
+        most = STDOUT_OF_FAILURE_MAX;
+    ending.text = frame_output_of(output, &ending.size);
+    if (ending.text == NULL || ending.size <= most)
+        return ending;
+    ending.start = ending.size - most;
+    /* What is a text does not begin inside of a character. */
+    while (output.data[0] == '"' && ending.start < ending.size &&
+        ((unsigned char)ending.text[ending.start] & 0xc0) == 0x80)
+        ending.start++;
+    return ending;
+}
+
+/* What happened, in a few words. */
+static void
+add_words(struct pw_json_writer *writer, const struct ask *ask, int64_t code, size_t left_out)
+{
+    char words[160];
+    int size = ask->timed_out
+        ? snprintf(words, sizeof(words), "the command took longer than the step may")
+        : snprintf(words, sizeof(words), "the command exited with code %d", (int)code);
+
+    if (left_out > 0)
+        (void)snprintf(words + size, sizeof(words) - (size_t)size,
+            "; the first %zu bytes of what it wrote are not kept", left_out);
+    pw_json_add_text(writer, words);
+}
+
 /* What a command that failed says, in the words that are kept with the run. */
 static void
 fail_step(struct ask *ask, struct pw_json message, int64_t code, bool too_large)
 {
-    struct pw_json output = pw_json_member(message, "output");
+    struct ending ending = {0};
     struct pw_json_writer writer;
     struct pw_buf buf;
 
+    if (!too_large)
+        ending = take_ending(ask, pw_json_member(message, "output"));
     pw_buf_init(&buf, FRAME_MAX);
     pw_json_writer_init(&writer, &buf);
     pw_json_open(&writer, '{');
     pw_json_key(&writer, "code");
     pw_json_add_text(&writer, too_large ? "too_large" : ask->timed_out ? "timeout" : "exit");
     pw_json_key(&writer, "message");
-    if (too_large) {
+    if (too_large)
         pw_json_add_text(&writer,
             "the output of the command is too large to be kept: redirect it to a file, or use "
             "--no-output");
-    } else if (ask->timed_out) {
-        pw_json_add_text(&writer, "the command took longer than the step may");
-    } else {
-        char words[60];
-
-        (void)snprintf(words, sizeof(words),
-            code < 0 ? "the command was lost" : "the command exited with code %d", (int)code);
-        pw_json_add_text(&writer, words);
-    }
+    else
+        add_words(&writer, ask, code, ending.start);
     pw_json_key(&writer, "exit");
     pw_json_add_int(&writer, too_large ? EXIT_OTHER : ask->timed_out ? CODE_TIMEOUT : code);
-    if (!too_large && output.data != NULL && output.size <= STDOUT_OF_FAILURE_MAX) {
+    if (ending.text != NULL) {
         pw_json_key(&writer, "stdout");
-        pw_json_add_raw(&writer, output.data, output.size);
+        frame_add_output(&writer, ending.text + ending.start, ending.size - ending.start);
     }
     pw_json_close(&writer);
     if (pw_json_ok(&writer))
         pawl_run_fail_with(ask->branch, (pawl_bytes){buf.data, buf.size});
     pw_buf_done(&buf);
+    free(ending.text);
 }
 
 /* The step has come to its end. May free the ask. */
@@ -674,20 +714,43 @@ is_ours(int fd)
         (peer.uid == geteuid() || peer.uid == 0);
 }
 
-void
-ask_accept(struct job *job)
+bool
+ask_has_room(const struct job *job)
 {
-    int fd = accept4(job->door.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     size_t count = 0;
-    struct ask *ask;
 
-    if (fd < 0)
-        return;
     for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
          link = pw_list_next(&job->asks, link))
         count++;
     /* guard:asks_max */
-    ask = count < ASKS_MAX && is_ours(fd) ? calloc(1, sizeof(*ask)) : NULL;
+    return count < ASKS_MAX;
+}
+
+/* Who knocks meanwhile waits in connect(), or for the answer; job_tick() opens again. */
+static void
+shut_door(struct job *job)
+{
+    job->door_shut = true;
+    exec_pause(job->exec, &job->door);
+}
+
+void
+ask_accept(struct job *job)
+{
+    struct ask *ask;
+    int fd;
+
+    if (!ask_has_room(job)) {
+        shut_door(job);
+        return;
+    }
+    fd = accept4(job->door.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            shut_door(job);
+        return;
+    }
+    ask = is_ours(fd) ? calloc(1, sizeof(*ask)) : NULL;
     if (ask == NULL) {
         (void)close(fd);
         return;

@@ -42,8 +42,11 @@ struct ask {
     int64_t kill_at_us;
 };
 
-/* Somebody has knocked at the door of a job. */
+/* Somebody has knocked at the door of a job, and is let in; or has to wait outside, where there is no room. */
 void ask_accept(struct job *job);
+
+/* Whether one more call can be taken. */
+bool ask_has_room(const struct job *job);
 
 /* Whether the library is still at it, or the script is: what holds up the end of the claim, or of the script. */
 bool ask_is_pending(const struct ask *ask);

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/scripts.h"
+#include "cli/signals.h"
 #include "cli/term.h"
 
 #include <signal.h>
@@ -330,10 +331,7 @@ take_signals(void)
     sigset_t signals;
 
     (void)sigaction(SIGPIPE, &ignore, NULL);
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGHUP);
+    signals_that_end(&signals);
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }

@@ -6,6 +6,7 @@
 #include "cli/process.h"
 #include "cli/scripts.h"
 #include "cli/server.h"
+#include "cli/signals.h"
 #include "cli/term.h"
 
 #include <poll.h>
@@ -192,10 +193,7 @@ dev(struct call *call)
 
     if (call->rest != NULL && call->rest[0] == NULL)
         return exit_saying(EXIT_USAGE, NULL, "there is no command behind --");
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGHUP);
+    signals_that_end(&signals);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     stop_fd = epoll_create1(EPOLL_CLOEXEC);
     if (stop_fd < 0)

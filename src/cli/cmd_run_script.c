@@ -8,6 +8,7 @@
 #include "cli/exit.h"
 #include "cli/frame.h"
 #include "cli/job.h"
+#include "cli/run_asker.h"
 #include "cli/term.h"
 
 #include <errno.h>
@@ -23,6 +24,8 @@ enum {
     HOST_MAX = 40,    /* characters of the host in the name of the workflow */
     FILE_PART = 40,   /* and of the file */
     LOOK_US = 500000, /* how often it is looked whether the run has ended */
+    BRIEFLY_US = 200000,
+    LAST_LOOK_US = 30000000,
 };
 
 /* A script, and the run that it is. */
@@ -198,79 +201,70 @@ trigger(struct call *call, struct script *script)
     return exit_with(status, error);
 }
 
-/* Whether the run has ended; then code is what to exit with. */
+/* What the database says about the run. True: it has ended, and code is what to exit with. */
 static bool
-has_ended(struct call *call, const struct script *script, int *code)
+take_answer(struct run_answer *answer, int *code)
 {
-    pawl_error *error = NULL;
-    pawl_bytes output = {0};
-    pawl_status status = pawl_client_wait(call->client, script->run_id, 0, &output, &error);
-    size_t size = 0;
-    char *text;
+    bool over = answer->status != PAWL_ETIMEOUT && answer->status != PAWL_ECONN;
 
-    if (status == PAWL_ETIMEOUT || status == PAWL_ECONN) {
-        pawl_error_free(error);
-        return false;
+    /* Whoever looks on is told why nothing happens between two tries. */
+    if (answer->why != NULL) {
+        (void)fputs("pawl: ", stderr);
+        term_print(stderr, answer->why);
+        (void)fputc('\n', stderr);
     }
-    if (status == PAWL_OK) {
-        text = frame_output_of((struct pw_json){output.data, output.size}, &size);
-        if (text != NULL)
-            (void)fwrite(text, 1, size, stdout);
-        free(text);
+    if (answer->output != NULL)
+        (void)fwrite(answer->output, 1, answer->output_size, stdout);
+    if (over) {
+        *code = exit_with(answer->status, answer->error);
+        answer->error = NULL;
     }
-    *code = exit_with(status, error);
-    return true;
+    run_answer_done(answer);
+    return over;
 }
 
-/* Whoever looks on is told why nothing happens between two tries, in the words of the database. */
+/* It is enough that the loop wakes up: the answer is taken there. */
 static void
-say_retry(struct call *call, const struct script *script)
+nothing_to_do(struct watch *watch)
 {
-    pawl_rows *rows = NULL;
-    const char *reason;
-
-    if (call_verb(call, &rows, "get_run", "run", script->run_id, NULL) == EXIT_OK) {
-        reason = pawl_rows_text(rows, 0, "reason");
-        if (reason != NULL && strcmp(reason, "retry") == 0) {
-            pawl_rows_free(rows);
-            rows = NULL;
-            if (call_verb(call, &rows, "why", "run", script->run_id, NULL) == EXIT_OK) {
-                (void)fputs("pawl: ", stderr);
-                term_print(stderr, pawl_rows_text(rows, 0, "why"));
-                (void)fputc('\n', stderr);
-            }
-        }
-    }
-    pawl_rows_free(rows);
+    (void)watch;
 }
 
 /* Until the run has ended, or somebody has had enough. */
 static int
-execute(struct call *call, struct script *script, struct exec *exec)
+execute(struct script *script, struct exec *exec, struct run_asker *asker)
 {
+    struct watch news = {run_asker_fd(asker), nothing_to_do};
+    struct run_answer answer;
     int64_t look_at_us = 0;
     unsigned ended = 0;
     unsigned failed = 0;
-    bool interrupted = false;
     bool over = false;
     int code = EXIT_OK;
 
+    exec_watch(exec, &news, false);
     while (exec_turn(exec, 200)) {
-        interrupted = exec->giving_back;
-        if (over || interrupted || (exec->ended == ended && pw_now_us() < look_at_us))
-            continue;
-        over = has_ended(call, script, &code);
-        if (over)
-            exec_drain(exec);
         /* Not at once: what has just ended is not written down yet. */
-        if (!over && exec->ended == ended && exec->failed != failed) {
-            failed = exec->failed;
-            say_retry(call, script);
+        bool also_why = exec->ended == ended && exec->failed != failed;
+
+        if (!over && run_asker_take(asker, &answer) && take_answer(&answer, &code)) {
+            over = true;
+            exec_drain(exec);
         }
+        if (over || exec->giving_back || (exec->ended == ended && pw_now_us() < look_at_us) ||
+            !run_asker_ask(asker, also_why))
+            continue;
+        if (also_why)
+            failed = exec->failed;
         ended = exec->ended;
         look_at_us = pw_now_us() + LOOK_US;
     }
-    if (over || has_ended(call, script, &code))
+    /* Who has interrupted it does not wait for a database that hangs. */
+    if (!over &&
+        run_asker_wait(
+            asker, pw_now_us() + (exec->giving_back ? BRIEFLY_US : LAST_LOOK_US), &answer))
+        over = take_answer(&answer, &code);
+    if (over)
         return code;
     return exit_saying(EXIT_INTERRUPTED, "The same command goes on with it.",
         "run %s has not ended", script->run_id);
@@ -280,6 +274,7 @@ static int
 run(struct call *call, struct script *script, const pawl_config *config)
 {
     struct exec exec = {.one_script = true};
+    struct run_asker *asker = NULL;
     pawl_error *error = NULL;
     pawl_status status;
     int code = exec_init(&exec, config);
@@ -295,10 +290,24 @@ run(struct call *call, struct script *script, const pawl_config *config)
         code = call_connect(call);
     if (code == EXIT_OK)
         code = trigger(call, script);
+    if (code == EXIT_OK) {
+        asker = run_asker_start(call->client, script->run_id);
+        if (asker == NULL)
+            code = exit_saying(EXIT_OTHER, NULL, "cannot start a thread: %m");
+        else
+            call->client = NULL;
+    }
     if (code == EXIT_OK)
-        code = execute(call, script, &exec);
+        code = execute(script, &exec, asker);
     left = exec_done(&exec);
-    return code != EXIT_OK ? code : left;
+    if (code == EXIT_OK)
+        code = left;
+    /* A thread that hangs in a call must not see what the end of a program takes away. */
+    if (!run_asker_stop(asker)) {
+        (void)fflush(stdout);
+        _exit(code);
+    }
+    return code;
 }
 
 static int

@@ -90,7 +90,6 @@ static const struct option create_options[] = {
     {.kind = KIND_END},
 };
 
-/* One workflow, a line for each of its options. */
 static int
 create(struct call *call)
 {
@@ -105,6 +104,7 @@ create(struct call *call)
     return code;
 }
 
+/* One workflow, a line for each of its options. */
 static int
 show(struct call *call)
 {

@@ -7,8 +7,11 @@
 #include "cli/exit.h"
 #include "cli/job.h"
 #include "cli/sandbox.h"
+#include "cli/signals.h"
+#include "cli/tree.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,12 +19,16 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    TICK_MS = 50,    /* how often jobs are looked at, at the least */
-    TICK_US = 20000, /* and at the most, whatever else happens */
+    TICK_MS = 50,       /* how often jobs are looked at, at the least */
+    TICK_US = 20000,    /* and at the most, whatever else happens */
+    GUARD_US = 1000000, /* from one guard to the next */
+    FILES_OWN = 32,     /* that we have open, or open for a moment */
+    FILES_EACH = 4,     /* of each program: its socket, two pipes, and a call that it makes */
 };
 
 void
@@ -44,6 +51,13 @@ exec_unwatch(struct exec *exec, struct watch *watch)
     watch->fd = -1;
 }
 
+void
+exec_pause(struct exec *exec, struct watch *watch)
+{
+    if (watch->fd >= 0)
+        (void)epoll_ctl(exec->poll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
+}
+
 /* All that have ended: processes of jobs, and whoever they left behind, for we are their reaper. */
 static void
 reap(struct exec *exec)
@@ -56,6 +70,10 @@ reap(struct exec *exec)
         /* It is looked at before it is waited for: until then its number is nobody else's. */
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
             return;
+        if (info.si_pid == exec->guard.pid) { /* somebody has killed it: tick() starts another */
+            guard_dismiss(&exec->guard);
+            continue;
+        }
         for (link = pw_list_first(&exec->jobs); link != NULL;
              link = pw_list_next(&exec->jobs, link)) {
             struct job *job = PW_CONTAINER(link, struct job, link);
@@ -129,6 +147,37 @@ make_directory(struct exec *exec)
     return mkdtemp(exec->directory) != NULL;
 }
 
+/* Starts a guard and tells it what there is to guard. False, with errno. */
+static bool
+start_guard(struct exec *exec)
+{
+    exec->guard_at_us = pw_now_us() + GUARD_US;
+    if (!guard_start(&exec->guard, exec->directory))
+        return false;
+    for (struct pw_list *link = pw_list_first(&exec->jobs); link != NULL;
+         link = pw_list_next(&exec->jobs, link))
+        job_tell_guard(PW_CONTAINER(link, struct job, link));
+    return true;
+}
+
+bool
+exec_has_directory(struct exec *exec)
+{
+    struct stat facts;
+    bool made;
+    int why;
+
+    if (lstat(exec->directory, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid())
+        return true;
+    /* Under another name: somebody else may have taken the old one, or all that it was in may be gone. */
+    guard_dismiss(&exec->guard);
+    made = make_directory(exec);
+    why = errno;
+    (void)start_guard(exec); /* else tick() tries again */
+    errno = why;
+    return made;
+}
+
 /* Signals come by a descriptor, so that the loop is never interrupted; a reader of ours that has gone is an error of that write alone. */
 static bool
 take_signals(struct exec *exec)
@@ -137,10 +186,7 @@ take_signals(struct exec *exec)
     sigset_t signals;
 
     (void)sigaction(SIGPIPE, &ignore, NULL);
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGHUP);
+    signals_that_end(&signals);
     (void)sigaddset(&signals, SIGCHLD);
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     exec->signals = (struct watch){signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), take_signal};
@@ -180,11 +226,30 @@ exec_settings(const struct call *call, pawl_config *config)
     return code;
 }
 
+/* What can be known beforehand is no surprise later, when all are busy. */
+static int
+check_files(struct exec *exec, const pawl_config *config)
+{
+    int64_t files = process_raise_files(&exec->files_before);
+    int64_t programs = 1;
+
+    if (!exec->one_script)
+        (void)!pw_parse_i64(pawl_config_get(config, "concurrency"), 1, INT32_MAX, &programs);
+    if (files - FILES_OWN >= FILES_EACH * programs)
+        return EXIT_OK;
+    return exit_saying(EXIT_OTHER,
+        "Lower --concurrency, or raise the limit: ulimit -n, LimitNOFILE= in a unit of systemd.",
+        "%" PRId64 " programs at the same time need %" PRId64
+        " open files, and this process may have %" PRId64,
+        programs, FILES_EACH * programs + FILES_OWN, files);
+}
+
 int
 exec_init(struct exec *exec, const pawl_config *config)
 {
     pawl_error *error = NULL;
     pawl_status status;
+    int code;
 
     pw_list_init(&exec->jobs);
     exec->claims.fd = -1;
@@ -195,8 +260,11 @@ exec_init(struct exec *exec, const pawl_config *config)
     (void)!pw_parse_size(pawl_config_get(config, "payload_max"), 0, INT32_MAX, &exec->payload_max);
     (void)!pw_parse_duration_ms(
         pawl_config_get(config, "drain_timeout"), 0, INT64_MAX / 1000, &exec->drain_timeout_ms);
+    code = check_files(exec, config);
+    if (code != EXIT_OK)
+        return code;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    if (!make_directory(exec) || !guard_start(&exec->guard, exec->directory) || !take_signals(exec))
+    if (!make_directory(exec) || !start_guard(exec) || !take_signals(exec))
         return exit_saying(EXIT_OTHER, NULL, "cannot prepare to execute programs: %m");
     exec_watch(exec, &exec->signals, false);
     status = pawl_worker_new(config, &exec->worker, &error);
@@ -244,6 +312,8 @@ tick(struct exec *exec)
     if (now_us < exec->tick_at_us)
         return;
     exec->tick_at_us = now_us + TICK_US;
+    if (exec->guard.pipe < 0 && now_us >= exec->guard_at_us)
+        (void)start_guard(exec);
     while (link != NULL) {
         struct pw_list *next = pw_list_next(&exec->jobs, link);
 
@@ -316,5 +386,8 @@ exec_done(struct exec *exec)
         (void)close(exec->poll_fd);
     if (exec->guard.pipe >= 0)
         guard_stop(&exec->guard);
+    /* Where there was no guard at the end. */
+    if (exec->directory[0] != '\0')
+        tree_remove(exec->directory);
     return exit_with(status, error);
 }

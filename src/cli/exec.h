@@ -35,6 +35,7 @@ struct sandbox;
 struct exec {
     pawl_worker *worker;
     struct guard guard;
+    int64_t guard_at_us; /* before that no other is started */
     int poll_fd;
     struct watch signals;
     struct watch claims;
@@ -43,6 +44,7 @@ struct exec {
     const struct sandbox *sandbox;       /* NULL: none */
     char **undos; /* handlers: name, command, ...; ends with NULL. NULL: none */
     int64_t payload_max;
+    int64_t files_before;   /* how many its programs may have open */
     bool one_script;        /* pawl run-script: output is text, and people look on */
     bool draining;          /* a signal has come, or the library says so */
     bool drained;           /* there will be no more runs */
@@ -83,5 +85,9 @@ int exec_done(struct exec *exec);
 
 void exec_watch(struct exec *exec, struct watch *watch, bool also_for_writing);
 void exec_unwatch(struct exec *exec, struct watch *watch); /* and closes it */
+void exec_pause(struct exec *exec, struct watch *watch);   /* until it is watched again */
+
+/* Makes sure that the directory is there, and ours: cleaners of temporary files remove what looks unused. False, with errno. */
+bool exec_has_directory(struct exec *exec);
 
 #endif

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +58,28 @@ watch(int fd, const char *directory)
     _exit(0);
 }
 
+/* Who ends all processes of the name pawl, as by killall, means the worker: the guard is what tidies up after that. */
+static void
+take_name(void)
+{
+    static const char name[] = "pawl-guard";
+    char words[4096];
+    size_t size = 0;
+    ssize_t got;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+
+    while (fd >= 0 && (got = read(fd, words, sizeof(words))) > 0)
+        size += (size_t)got;
+    if (fd >= 0)
+        (void)close(fd);
+    (void)prctl(PR_SET_NAME, name);
+    /* The words of the command line are in one piece, and this is where they begin. They are the guard's own copy. */
+    if (size < sizeof(name))
+        return;
+    memset(program_invocation_name, 0, size);
+    memcpy(program_invocation_name, name, sizeof(name));
+}
+
 /* Nothing but the worker's end makes it end, and it keeps no terminal, pipe or directory of anybody's in use. */
 static void
 become_guard(int fd, const char *directory)
@@ -65,6 +89,7 @@ become_guard(int fd, const char *directory)
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
     (void)setsid();
+    take_name();
     if (dup2(fd, 0) < 0 || close_range(1, ~0U, 0) != 0)
         _exit(1);
     watch(0, directory);
@@ -75,8 +100,10 @@ guard_start(struct guard *guard, const char *directory)
 {
     int ends[2];
 
+    *guard = (struct guard){.pipe = -1, .pid = -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
+    /* There may be threads by now. What the guard calls works in their child all the same, also malloc(), of which glibc sees to it. */
     guard->pid = fork();
     if (guard->pid == 0)
         become_guard(ends[0], directory);
@@ -85,7 +112,20 @@ guard_start(struct guard *guard, const char *directory)
     if (guard->pid > 0)
         return true;
     (void)close(ends[1]);
+    guard->pipe = -1;
     return false;
+}
+
+void
+guard_dismiss(struct guard *guard)
+{
+    if (guard->pipe < 0)
+        return;
+    /* First: the end of the pipe would have it kill what it was told. */
+    (void)kill(guard->pid, SIGKILL);
+    (void)waitpid(guard->pid, NULL, 0);
+    (void)close(guard->pipe);
+    *guard = (struct guard){.pipe = -1, .pid = -1};
 }
 
 static void

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -39,6 +40,20 @@ job_signal(struct job *job, int number)
 
         if (ask->group > 0)
             (void)kill(-ask->group, number);
+    }
+}
+
+void
+job_tell_guard(const struct job *job)
+{
+    if (job->alive)
+        guard_add(&job->exec->guard, job->process.pid);
+    for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
+         link = pw_list_next(&job->asks, link)) {
+        const struct ask *ask = PW_CONTAINER(link, struct ask, link);
+
+        if (ask->group > 0)
+            guard_add(&job->exec->guard, ask->group);
     }
 }
 
@@ -211,6 +226,19 @@ find_active(const struct job *job)
     return NULL;
 }
 
+/*
+ * Whether another try is no use. A step that failed for good says the same each time, and so does a call that makes no sense; but only a
+ * script that ends with what it was told has ended for that: who has dealt with it, and ends otherwise later, has another reason.
+ */
+static bool
+is_for_good(const struct job *job)
+{
+    if (job->signalled)
+        return false;
+    return job->code == CODE_USAGE || job->code == CODE_DATA || job->failed_with[job->code] ||
+        (job->mistaken && job->code == EXIT_USAGE);
+}
+
 /* What the exit code means. */
 static pawl_status
 judge(struct job *job)
@@ -238,11 +266,7 @@ judge(struct job *job)
     else
         pawl_run_fail(job->run, "exit", "the program exited with code %d%s%s", job->code,
             job->last_line[0] != '\0' ? ": " : "", job->last_line);
-    /* A step that failed for good says the same each time, and so does a call that makes no sense: another try is no use. */
-    return job->failed || (job->mistaken && job->code == EXIT_USAGE) || job->code == CODE_USAGE ||
-            job->code == CODE_DATA
-        ? PAWL_EPERMANENT
-        : PAWL_EFAILED;
+    return is_for_good(job) ? PAWL_EPERMANENT : PAWL_EFAILED;
 }
 
 void
@@ -290,6 +314,7 @@ job_exited(struct job *job, int status)
     exec_unwatch(job->exec, &job->door);
     job->alive = false;
     job->code = process_code(status);
+    job->signalled = WIFSIGNALED(status);
     if (job->undoing) {
         job->stage = JOB_UNDO_RECORD;
         undo_go_on(&job->waiter);
@@ -309,6 +334,8 @@ open_door(struct job *job)
     char name[2 * sizeof(chance) + 1];
     int fd;
 
+    if (!exec_has_directory(job->exec))
+        return false;
     /* guard:door_name */
     if (!pw_random(chance, sizeof(chance)))
         return false;
@@ -337,6 +364,8 @@ make_temporary(struct job *job, struct process_environment *environment)
     if (sandbox == NULL || !sandbox->on)
         return true;
     if (job->temporary[0] == '\0') {
+        if (!exec_has_directory(job->exec))
+            return false;
         (void)snprintf(
             job->temporary, sizeof(job->temporary), "%.80s/tmp-XXXXXX", job->exec->directory);
         if (mkdtemp(job->temporary) == NULL) {
@@ -354,7 +383,7 @@ make_temporary(struct job *job, struct process_environment *environment)
 static bool
 start_process(struct job *job, char *const *words, pawl_bytes input, bool uncertain)
 {
-    struct process_environment environment = {0};
+    struct process_environment environment = {.files = job->exec->files_before};
     char attempt[16];
     char task[16];
     int rules = -1;
@@ -406,7 +435,38 @@ find_undo(const struct job *job, const char *handler)
     return NULL;
 }
 
-/* Starts the undo that is to be done. */
+static void
+put_off_go_on(struct waiter *waiter)
+{
+    struct job *job = PW_CONTAINER(waiter, struct job, waiter);
+    pawl_status status = pawl_run_put_off(job->run);
+
+    if (status != PAWL_PENDING)
+        job_finish(job, status);
+}
+
+/* Leaves the run for later, which takes nothing from its tries. pawl_run_fail() has said why. May free the job. */
+static void
+put_off(struct job *job)
+{
+    job->exec->failed++;
+    job->stage = JOB_PUT_OFF;
+    job->waiter.go_on = put_off_go_on;
+    put_off_go_on(&job->waiter);
+}
+
+/*
+ * No process could be made, for want of descriptors, memory or room: that is this worker's trouble and not the run's, of which nothing was
+ * executed. A program that there is not is another matter: then there was a process, and it has said so.
+ */
+static void
+put_off_not_started(struct job *job)
+{
+    pawl_run_fail(job->run, "not_started", "the program cannot be started: %m");
+    put_off(job);
+}
+
+/* Starts the undo that is to be done. PAWL_PENDING: it could not be started now, with errno. */
 static pawl_status
 start_undo(struct job *job, char *command, pawl_bytes output)
 {
@@ -416,6 +476,7 @@ start_undo(struct job *job, char *command, pawl_bytes output)
     size_t size = 0;
     char *text = NULL;
     bool started;
+    int why;
 
     if (command == NULL)
         return PAWL_EPERMANENT;
@@ -425,8 +486,10 @@ start_undo(struct job *job, char *command, pawl_bytes output)
     pw_buf_clear(&job->output);
     started =
         start_process(job, words, (pawl_bytes){text, size}, pawl_run_undo_uncertain(job->run) != 0);
+    why = errno;
     free(text);
-    return started ? PAWL_TODO : PAWL_EFAILED;
+    errno = why;
+    return started ? PAWL_TODO : PAWL_PENDING;
 }
 
 /* Records what the undo came to. */
@@ -472,19 +535,20 @@ undo_go_on(struct waiter *waiter)
                 pawl_run_fail(job->run, "no_undo_handler",
                     "no undo handler \"%s\"; start a worker with --undo '%s=COMMAND'", handler,
                     handler);
-                job->stage = JOB_PUT_OFF;
-                continue;
+                put_off(job);
+                return;
             }
             status = start_undo(job, command, output);
+            if (status == PAWL_PENDING) {
+                put_off_not_started(job);
+                return;
+            }
             job->stage = JOB_UNDO_RECORD;
             if (status == PAWL_TODO) {
                 job->stage = JOB_EXECUTING;
                 return;
             }
             job->verdict = status;
-        } else if (job->stage == JOB_PUT_OFF) {
-            status = pawl_run_put_off(job->run);
-            break;
         } else {
             if (job->exec->giving_back && !job->exec->left)
                 return;
@@ -537,8 +601,7 @@ job_start(struct exec *exec, pawl_run *run)
     if (open_door(job) &&
         start_process(job, words, exec->one_script ? (pawl_bytes){0} : pawl_run_input(run), false))
         return;
-    pawl_run_fail(run, "not_started", "the program cannot be started: %m");
-    job_finish(job, PAWL_EFAILED);
+    put_off_not_started(job);
 }
 
 void
@@ -551,6 +614,10 @@ job_tick(struct job *job, int64_t now_us)
         ask_tick(PW_CONTAINER(link, struct ask, link), now_us);
     if (!job->alive)
         return;
+    if (job->door_shut && ask_has_room(job)) {
+        job->door_shut = false;
+        exec_watch(job->exec, &job->door, false);
+    }
     if (status != PAWL_OK && job->verdict != status)
         job_end(job, status);
     else if (job->suspended && job->verdict == PAWL_OK && find_active(job) == NULL &&

@@ -12,13 +12,14 @@ enum {
     JOB_PATH_SIZE = 108, /* of a socket */
     JOB_LINE_MAX = 4096, /* of a note; what is longer becomes two */
     JOB_LAST_MAX = 200,  /* of the line that a failure quotes */
+    JOB_CODES = 256,     /* that a process can exit with */
 };
 
 enum job_stage {
     JOB_EXECUTING,
     JOB_UNDO_NEXT,   /* asks for the next undo */
     JOB_UNDO_RECORD, /* records what it came to */
-    JOB_PUT_OFF,     /* leaves the run to another worker */
+    JOB_PUT_OFF,     /* leaves the run to another worker, or to this one later */
 };
 
 struct job {
@@ -31,10 +32,12 @@ struct job {
     struct process process;
     bool alive;
     bool undoing;
-    int code; /* that the process exited with */
+    int code;       /* that the process exited with */
+    bool signalled; /* it did not exit: a signal has ended it */
     struct watch out;
     struct watch err;
     struct watch door; /* where scripts knock */
+    bool door_shut;    /* for a moment nobody is let in */
     char path[JOB_PATH_SIZE];
     char temporary[JOB_PATH_SIZE]; /* a directory, of a program in a sandbox */
     struct pw_buf output;          /* its failure says that it was too much */
@@ -46,8 +49,9 @@ struct job {
     pawl_run **idle; /* twins that can make the next call */
     size_t idle_count;
     struct value *values;
-    bool suspended;         /* a call of the script waits: the run goes on later */
-    bool failed;            /* the last answer was a failure for good */
+    bool suspended; /* a call of the script waits: the run goes on later */
+    bool failed_with
+        [JOB_CODES]; /* since the last success, calls have answered with this code that they failed for good */
     bool mistaken;          /* the last call made no sense, and will not next time */
     pawl_status verdict;    /* why we end it; PAWL_OK: we do not, and its exit code decides */
     int64_t quiet_since_us; /* when the script was last answered */
@@ -75,6 +79,9 @@ void job_end(struct job *job, pawl_status verdict);
 
 /* Looks at the clock and at whether the run goes on. May free the job. */
 void job_tick(struct job *job, int64_t now_us);
+
+/* Tells a new guard what process groups it has. */
+void job_tell_guard(const struct job *job);
 
 /* Sends a signal to all its process groups. */
 void job_signal(struct job *job, int number);

@@ -13,8 +13,36 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+int64_t
+process_raise_files(int64_t *before)
+{
+    struct rlimit files;
+
+    *before = 0;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return INT64_MAX;
+    *before = files.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)files.rlim_cur;
+    files.rlim_cur = files.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &files) != 0)
+        return *before;
+    return files.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)files.rlim_cur;
+}
+
+/* In the new process. */
+static void
+lower_files(int64_t most)
+{
+    struct rlimit files;
+
+    if (most == 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = (rlim_t)most;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
 
 void
 process_set(struct process_environment *environment, const char *name, const char *value)
@@ -137,6 +165,7 @@ struct role {
     char **variables;
     int in, out, err;
     pid_t parent;
+    int64_t files;
     const struct sandbox *sandbox;
     int rules;
 };
@@ -163,6 +192,7 @@ become(const struct role *role)
         _exit(127);
     /* guard:descriptors_withheld */
     (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    lower_files(role->files);
     /* guard:sandbox_or_nothing */
     if (!sandbox_enter(role->sandbox, role->rules)) {
         (void)!write(2, not_kept, sizeof(not_kept) - 1);
@@ -206,7 +236,8 @@ process_start(struct process *process, char *const *words, pawl_bytes input,
         fcntl(fds[3], F_SETFL, O_NONBLOCK) == 0)
         pid = fork();
     if (pid == 0)
-        become(&(struct role){words, variables, fds[0], fds[2], fds[4], parent, sandbox, rules});
+        become(&(struct role){
+            words, variables, fds[0], fds[2], fds[4], parent, environment->files, sandbox, rules});
     free_variables(variables);
     if (pid < 0) {
         close_all(fds, 5);

@@ -6,17 +6,19 @@
 #include <pawl/pawl.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum {
     PROCESS_NAMES_MAX = 16
 };
 
-/* What is added to the environment. */
+/* What is added to the environment, and what else is special. */
 struct process_environment {
     const char *names[PROCESS_NAMES_MAX];
     const char *values[PROCESS_NAMES_MAX];
     size_t count;
+    int64_t files; /* that the program may have open; 0: as many as we may */
 };
 
 void process_set(struct process_environment *environment, const char *name, const char *value);
@@ -36,6 +38,12 @@ struct process {
  */
 bool process_start(struct process *process, char *const *words, pawl_bytes input,
     const struct process_environment *environment, const struct sandbox *sandbox, int rules);
+
+/*
+ * Lets this process open as many files as it is allowed to, and returns how many that is. before gets how many it was, which is what to start
+ * programs with: some count on few, as those do that close all that they could have open.
+ */
+int64_t process_raise_files(int64_t *before);
 
 /* Whether a process was started by another. False if that cannot be known: there is none, or no /proc. */
 bool process_is_child(pid_t child, pid_t parent);

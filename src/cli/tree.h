@@ -3,7 +3,7 @@
 #ifndef PW_CLI_TREE_H
 #define PW_CLI_TREE_H
 
-/* Removes it as far as that is allowed; does not follow links. Harmless if there is none. */
+/* Removes it as far as that is allowed, also where whoever made it took rights away; does not follow links. Harmless if there is none. */
 void tree_remove(const char *path);
 
 #endif

@@ -44,6 +44,21 @@ exec_unwatch(struct exec *exec, struct watch *watch)
     watch->fd = -1;
 }
 
+void
+exec_pause(struct exec *exec, struct watch *watch)
+{
+    (void)exec;
+    (void)watch;
+}
+
+/* It has none, and no job is started here. */
+bool
+exec_has_directory(struct exec *exec)
+{
+    (void)exec;
+    return false;
+}
+
 /* No program is started here, so none is kept in. */
 bool
 sandbox_passes(const struct sandbox *sandbox, const char *variable)
