@@ -18,6 +18,8 @@ declare
     v_few int := pawl._few_deps();
     v_queues int[];
     v_tenants text[];
+    -- Where nobody is bound to a tenant, one call for each queue will do.
+    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
     v_runs uuid[];
     v_steps int[];
 begin
@@ -52,8 +54,10 @@ begin
                i.paused is not null and not coalesce(p_delay > interval '0', false)
         from plain i
     )
-    select (select array_agg(w.queue_id order by w.queue_id, w.tenant) from (select distinct p.queue_id, p.tenant from plain p) w),
-           (select array_agg(w.tenant order by w.queue_id, w.tenant) from (select distinct p.queue_id, p.tenant from plain p) w),
+    select (select array_agg(w.queue_id order by w.queue_id, w.tenant)
+            from (select distinct p.queue_id, case when v_bound then p.tenant else '' end as tenant from plain p) w),
+           (select array_agg(w.tenant order by w.queue_id, w.tenant)
+            from (select distinct p.queue_id, case when v_bound then p.tenant else '' end as tenant from plain p) w),
            array_agg(i.run_id order by i.run_id, i.step_no),
            array_agg(i.step_no order by i.run_id, i.step_no)
     into v_queues, v_tenants, v_runs, v_steps

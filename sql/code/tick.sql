@@ -69,6 +69,8 @@ as $$
 declare
     v_count int := 0;
     v_due record;
+    -- Where nobody is bound to a tenant, one call for each queue will do.
+    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
 begin
     -- Without this look the statement below would be paid for at every tick.
     if not exists (select from pawl.task t where t.place = 1 and t.due_at <= p_now) then
@@ -85,7 +87,7 @@ begin
                 order by d.due_at
                 limit p_most
                 for update skip locked))
-            returning t.queue_id, t.tenant
+            returning t.queue_id, case when v_bound then t.tenant else '' end as tenant
         )
         select d.queue_id, d.tenant, count(*)::int as n from due d group by d.queue_id, d.tenant
     loop
@@ -221,6 +223,8 @@ declare
     v_count int := 0;
     v_queues int[] := array[]::int[];
     v_tenants text[] := array[]::text[];
+    v_tenant text;
+    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
 begin
     select array_agg(h.run_id order by h.run_id, h.task_no), array_agg(h.task_no order by h.run_id, h.task_no) into v_runs, v_tasks
     from (
@@ -240,10 +244,11 @@ begin
         where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 2 and t.session_id = p_session;
         continue when not found;
         v_count := v_count + 1;
+        v_tenant := case when v_bound then v_task.tenant else '' end;
         if not exists (select from unnest(v_queues, v_tenants) w (queue_id, tenant)
-                       where w.queue_id = v_task.queue_id and w.tenant = v_task.tenant) then
+                       where w.queue_id = v_task.queue_id and w.tenant = v_tenant) then
             v_queues := v_queues || v_task.queue_id;
-            v_tenants := v_tenants || v_task.tenant;
+            v_tenants := v_tenants || v_tenant;
         end if;
         v_ends := pawl._ends_taken_back(v_task, p_crashed);
         -- guard:sweep_leaves_task

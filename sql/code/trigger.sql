@@ -314,13 +314,9 @@ begin
            or s.partitions_until > v_now + interval '8 days' and s.partitions_until < 'infinity',
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
            (select k.session_id from pawl.worker k
-            where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids)
-              -- guard:trigger_wake_tenant
-              and (k.tenant is null or k.tenant = trigger.tenant)
-            limit 1),
+            where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
            exists (select from pawl.worker k
-                   where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids)
-                     and (k.tenant is null or k.tenant = trigger.tenant))
+                   where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids))
     into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_late, v_idle, handled
     from pawl.workflow w
     cross join pawl.setting s
@@ -339,7 +335,7 @@ begin
         tenant := pawl._tenant(tenant);
     end if;
     if v_bound and not v_flow then
-        -- Asked for the tenant that the call named, which may be none.
+        -- A worker may be bound, too, and to another tenant than the call's, which is known only now.
         -- guard:trigger_wake_bound
         handled := pawl._wake_one(v_queue, tenant, v_now);
         v_idle := null;

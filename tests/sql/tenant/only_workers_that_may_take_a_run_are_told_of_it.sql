@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A worker that is bound to another tenant is not notified, and does not count as one that handles the workflow.
-select plan(12);
+select plan(13);
 create function t.heard(statement text) returns text language plpgsql as $$
 begin
     perform from t.dblink('ear', statement) r (x text);
@@ -12,6 +12,7 @@ select t.flow('test.steps', '[["one"]]') \g /dev/null
 select t.session(name => 'of a') as a \gset
 select t.session(name => 'of b') as b \gset
 update pawl.worker set tenant = case session_id when :a then 'a' else 'b' end;
+update pawl.setting set tenants_bound = true;
 select pawl.idle(:a), pawl.idle(:b) \g /dev/null
 select t.dblink_exec('ear', format('listen "pawl_%s"', x)) as x from unnest(array[:a, :b]) x \g /dev/null
 select is(t.heard($$select run_id::text from pawl.trigger('test.flow', tenant => 'a')$$), 'pawl_' || :a, 'the worker of its tenant is notified');
@@ -19,6 +20,10 @@ select is(t.heard($$select run_id::text from pawl.trigger('test.flow', tenant =>
 select is(t.heard($$select run_id::text from pawl.trigger_many('test.flow', array['{}']::json[], tenant => 'a')$$), 'pawl_' || :a, 'for many at once, too');
 select is(t.heard($$select run_id::text from pawl.trigger('test.steps', tenant => 'b')$$), 'pawl_' || :b, 'and for tasks of a flow');
 select is(t.heard($$select run_id::text from pawl.trigger('test.flow', tenant => 'c')$$), null, 'nobody, if there is none');
+select pawl.trigger('test.flow', tenant => 'b', delay => '10 s') \g /dev/null
+select t.heard('select 1::text') \g /dev/null
+select pawl.test_clock_advance('11 s') \g /dev/null
+select is(t.heard('select pawl.housekeep()::text'), 'pawl_' || :b, 'when its time has come, the same');
 select is((select handled from pawl.trigger('test.flow', tenant => 'c')), false, 'which the answer says');
 select is((select handled from pawl.trigger('test.steps', tenant => 'c')), false, 'of a flow as well');
 select is((select handled from pawl.trigger('test.flow', tenant => 'a')), true, 'and with one it says so');
