@@ -4,8 +4,10 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/scripts.h"
+#include "cli/unpack.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int
@@ -31,14 +33,20 @@ run_script(struct call *call, const char *script, const char *done)
 static int
 install(struct call *call)
 {
-    if (call_has(call, "print")) {
-        (void)fputs(script_install, stdout);
-        return EXIT_OK;
-    }
-    return run_script(call, script_install,
-        strcmp(call->command->name, "migrate") == 0
-            ? "pawl is up to date"
-            : "pawl is installed. What next: pawl doctor, pawl --help");
+    char *script = unpack_install();
+    int code = EXIT_OK;
+
+    if (script == NULL)
+        return EXIT_OTHER;
+    if (call_has(call, "print"))
+        (void)fputs(script, stdout);
+    else
+        code = run_script(call, script,
+            strcmp(call->command->name, "migrate") == 0
+                ? "pawl is up to date"
+                : "pawl is installed. What next: pawl doctor, pawl --help");
+    free(script);
+    return code;
 }
 
 static int
