@@ -4,6 +4,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "cli/line.h"
 #include "cli/term.h"
 #include "cli/wait.h"
 #include "cli/when.h"
@@ -209,20 +210,13 @@ flush_many(struct import *import)
     return code;
 }
 
-/* The key that --key-field names in a line; a number is as good as a text. */
+/* The key that --key-field names in a line. */
 static int
 read_key(const struct import *import, pawl_bytes line, char *key, size_t size)
 {
     const char *field = call_option(import->call, "key-field");
-    pawl_bytes value = {NULL, 0};
-    pawl_status status = pawl_json_text(line, field, key, size);
 
-    if (status == PAWL_EINVAL && pawl_json_find(line, field, &value) == PAWL_OK &&
-        value.size < size && strchr("{[n", value.data[0]) == NULL) {
-        (void)snprintf(key, size, "%.*s", (int)value.size, value.data);
-        status = PAWL_OK;
-    }
-    if (status == PAWL_OK)
+    if (line_key(line, field, key, size))
         return EXIT_OK;
     return exit_saying(EXIT_USAGE, NULL, "line %zu has no text or number at \"%s\" for its key",
         import->line, field);
