@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Batches: many items in one call of pawl.commit, and what its answers mean for each of them. */
-#include "base/json_read.h"
 #include "base/time.h"
 #include "libpawl/worker.h"
 
@@ -140,58 +139,6 @@ pw_batch_send(pawl_worker *worker, struct pw_lane *lane, int64_t now_us, struct 
     return status;
 }
 
-/* Copies bytes that an answer brings to where the handler finds them. False: out of memory. */
-static bool
-keep(struct pw_item *item, struct pw_json value, pawl_bytes *out)
-{
-    if (!pw_json_given(value) && value.data == NULL)
-        return true;
-    out->data = pw_arena_copy(pw_run_arena(item->branch), value.data, value.size);
-    out->size = out->data == NULL ? 0 : value.size;
-    return out->data != NULL;
-}
-
-static bool
-keep_text(struct pw_item *item, struct pw_json value, const char **out)
-{
-    if (!pw_json_given(value))
-        return true;
-    *out = pw_json_text(value, pw_run_arena(item->branch));
-    return *out != NULL;
-}
-
-/* What the value of an answer says. False: out of memory, or it makes no sense. */
-static bool
-read_value(struct pw_item *item, const char *data, size_t size)
-{
-    struct pw_json_walk walk;
-    struct pw_json key;
-    struct pw_json value;
-    bool ok = true;
-
-    pw_json_walk(&walk, (struct pw_json){data, size});
-    while (ok && pw_json_walk_next(&walk, &key, &value)) {
-        if (pw_json_is(key, "final")) {
-            ok = pw_json_to_bool(value, &item->final);
-        } else if (pw_json_is(key, "delay_ms")) {
-            ok = pw_json_to_int(value, &item->delay_ms);
-        } else if (item->branch == NULL) {
-            continue;
-        } else if (pw_json_is(key, "state")) {
-            item->state = pw_record_state(value);
-        } else if (pw_json_is(key, "output")) {
-            ok = keep(item, value, &item->output);
-            if (item->kind == PW_KIND_APPROVAL && pw_json_given(value))
-                (void)pw_json_to_bool(pw_json_member(value, "approved"), &item->approved);
-        } else if (pw_json_is(key, "error") && pw_json_given(value)) {
-            ok = keep(item, value, &item->error) &&
-                (value.data[0] != '{' ||
-                    keep_text(item, pw_json_member(value, "code"), &item->error_code));
-        }
-    }
-    return ok && !walk.bad;
-}
-
 /* An item that could not be taken now is tried again later, and so is all that its run posts meanwhile. */
 static void
 park(pawl_worker *worker, struct pw_item *item, int64_t cap_us, int64_t now_us)
@@ -271,7 +218,8 @@ answer_item(
         return;
     }
     item->task->parked_tries = 0;
-    if (pw_rows_bytes(rows, row, 3, &data, &size) && !read_value(item, data, size)) {
+    if (pw_rows_bytes(rows, row, 3, &data, &size) &&
+        !pw_item_read(item, item->branch == NULL ? NULL : pw_run_arena(item->branch), data, size)) {
         pw_item_answer(worker, item, PW_ANSWER_FAILED, "out of memory");
         return;
     }
@@ -339,6 +287,28 @@ send_again(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *err
         take_apart(worker, lane, error, now_us);
 }
 
+/* Which row answers which item. False: some item has none, or more than one. */
+static bool
+find_rows(struct pw_lane *lane, const struct pw_rows *rows)
+{
+    int count = (int)lane->batch.count;
+
+    if (pw_rows_count(rows) != count)
+        return false;
+    for (int i = 0; i < count; i++)
+        lane->batch.rows[i] = -1;
+    for (int row = 0; row < count; row++) {
+        int32_t number;
+
+        /* guard:commit_rows */
+        if (!pw_rows_int4(rows, row, 0, &number) || number < 1 || number > count ||
+            lane->batch.rows[number - 1] >= 0)
+            return false;
+        lane->batch.rows[number - 1] = row;
+    }
+    return true;
+}
+
 void
 pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us)
 {
@@ -359,7 +329,7 @@ pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply
         lane->batch.careful = true;
         return;
     }
-    if (pw_rows_count(&reply->rows) != (int)count) {
+    if (!find_rows(lane, &reply->rows)) {
         pw_error_set(&reply->error, PAWL_ESCHEMA, "the answer to a commit makes no sense");
         send_again(worker, lane, &reply->error, now_us);
         return;
@@ -371,12 +341,6 @@ pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply
         : (size_t)worker->settings.batch_max;
     pw_worker_add(worker, PW_COUNT_BATCHES, 1);
     pw_worker_add(worker, PW_COUNT_COMMITTED, (int64_t)count);
-    for (int row = 0; row < (int)count; row++) {
-        int32_t number;
-
-        if (pw_rows_int4(&reply->rows, row, 0, &number) && number >= 1 && number <= (int32_t)count)
-            lane->batch.rows[number - 1] = row;
-    }
     for (size_t i = 0; i < count; i++)
         answer_item(worker, lane->batch.items[i], &reply->rows, lane->batch.rows[i], now_us);
 }

@@ -53,6 +53,7 @@ enum pw_state {
     PW_STATE_PAUSED,
 };
 
+struct pw_arena;
 struct pw_task;
 struct pawl_run;
 
@@ -81,5 +82,11 @@ struct pw_item {
     int64_t delay_ms; /* else: until the next try */
     bool approved;    /* output is the decision of an approval, and says yes */
 };
+
+/*
+ * What the value of an answer says; bytes are copied to the arena, and without one they are passed over. False: out of memory, or it makes
+ * no sense.
+ */
+bool pw_item_read(struct pw_item *item, struct pw_arena *arena, const char *data, size_t size);
 
 #endif

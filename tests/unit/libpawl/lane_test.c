@@ -2,6 +2,7 @@
 /* Work connections of which one is gone, and replies that come after the session they belong to; without a database. */
 #include "libpawl/worker.h"
 
+#include <libpq-fe.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,6 +97,51 @@ a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch(void **state)
     assert_true(lane->batch.careful);
 }
 
+/* Rows of one column, as numbers of items. */
+static struct pw_rows
+number_rows(const int *numbers, int count)
+{
+    PGresAttDesc column = {.name = (char[]){"item"}, .format = 1, .typid = PW_TYPE_INT4};
+    struct pw_rows rows = {PQmakeEmptyPGresult(NULL, PGRES_TUPLES_OK)};
+
+    assert_non_null(rows.result);
+    assert_int_equal(PQsetResultAttrs(rows.result, 1, &column), 1);
+    for (int i = 0; i < count; i++) {
+        char bytes[4] = {0, 0, 0, (char)numbers[i]};
+
+        assert_int_equal(PQsetvalue(rows.result, i, 0, bytes, 4), 1);
+    }
+    return rows;
+}
+
+/* What one item was answered must not be taken for the answer to another. */
+static void
+an_answer_without_a_row_for_each_item_counts_for_none(void **state)
+{
+    static const int wrong[][2] = {{1, 1}, {2, 2}, {0, 1}, {2, 3}};
+    pawl_worker *worker = *state;
+    struct pw_lane *lane = &worker->lanes[0];
+    struct pw_task task = {0};
+    struct pw_item items[2] = {{.task = &task}, {.task = &task}};
+
+    pw_list_init(&task.items);
+    lane->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 2};
+    for (size_t i = 0; i < 5; i++) {
+        struct pw_reply reply = {.tag = &lane->commit, .status = PAWL_OK};
+
+        lane->batch.items[0] = &items[0];
+        lane->batch.items[1] = &items[1];
+        lane->batch.count = 2;
+        lane->batch.careful = false;
+        reply.rows = i < 4 ? number_rows(wrong[i], 2) : number_rows((int[]){1}, 1);
+        pw_batch_reply(worker, lane, &reply, now_us);
+        pw_rows_done(&reply.rows);
+        assert_int_equal(lane->batch.count, 2);
+        assert_true(lane->batch.careful);
+    }
+    lane->batch.count = 0;
+}
+
 int
 main(void)
 {
@@ -104,6 +150,7 @@ main(void)
         TEST(a_lane_takes_over_the_batch_of_another),
         TEST(a_lane_that_waits_for_a_reply_takes_nothing_over),
         TEST(a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch),
+        TEST(an_answer_without_a_row_for_each_item_counts_for_none),
 #undef TEST
     };
 
