@@ -8,10 +8,11 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
+    v_verb text := case when p_on then 'pause_' else 'resume_' end || p_subject;
     v_done int;
 begin
-    perform pawl._only_read_committed(case when p_on then 'pause_' else 'resume_' end || p_subject);
-    perform pawl._only_unbound(case when p_on then 'pause_' else 'resume_' end || p_subject);
+    perform pawl._only_read_committed(v_verb);
+    perform pawl._only_unbound(v_verb);
     if p_subject = 'workflow' and not exists (select from pawl.workflow w where w.name = p_name)
        or p_subject = 'queue' and not exists (select from pawl.queue q where q.name = p_name) then
         perform pawl._raise('PW001', format('%s "%s" not found', p_subject, p_name));
@@ -27,8 +28,7 @@ begin
         return 'already';
     end if;
     insert into pawl.act (at, what, who, detail)
-    values (pawl.now(), case when p_on then 'pause_' else 'resume_' end || p_subject, p_by,
-            json_build_object(p_subject, p_name, 'why', p_why));
+    values (pawl.now(), v_verb, p_by, json_build_object(p_subject, p_name, 'why', p_why));
     if not p_on then
         -- One of each tenant that has workers of its own, and one that takes everybody's.
         perform pawl._wake_one(q.queue_id, k.tenant, pawl.now())
@@ -125,7 +125,8 @@ declare
 begin
     perform pawl._only_read_committed('drain_worker');
     perform pawl._only_unbound('drain_worker');
-    update pawl.worker w set draining = true where w.session_id = session and w.ended_at is null and not w.draining;
+    -- guard:drain_idle
+    update pawl.worker w set draining = true, idle = false where w.session_id = session and w.ended_at is null and not w.draining;
     get diagnostics v_done = row_count;
     if v_done = 0 then
         if not exists (select from pawl.worker w where w.session_id = session and w.ended_at is null) then

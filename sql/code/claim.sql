@@ -101,7 +101,7 @@ $$;
 comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready tasks of one queue and returns their row addresses';
 
 -- Queues of the session that have ready tasks, at most p_most of them, starting at a random one so that
--- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer.
+-- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer. p_queues is in order.
 create or replace function pawl._ready_queues(p_queues int[], p_most int)
 returns int[]
 language plpgsql
@@ -117,6 +117,7 @@ declare
     v_ready int[] := array[]::int[];
     v_queue int;
     v_from int;
+    v_n int;
 begin
     if v_count <= 4 then
         return p_queues[v_start:] || p_queues[:v_start - 1];
@@ -130,11 +131,13 @@ begin
             order by t.queue_id
             limit 1;
             exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_most;
-            if v_queue = any (p_queues) then
+            -- How many of the session's are not behind it.
+            v_n := width_bucket(v_queue, p_queues);
+            if p_queues[v_n] = v_queue then
                 v_ready := v_ready || v_queue;
                 v_from := v_queue + 1;
             else
-                select min(q) into v_from from unnest(p_queues) q where q > v_queue;
+                v_from := p_queues[v_n + 1];
                 exit when v_from is null;
             end if;
         end loop;
@@ -226,20 +229,7 @@ end
 $$;
 comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
 
--- The limits that a worker enforces itself, in milliseconds; null means none.
-create or replace function pawl._step_timeout(p_queue int)
-returns bigint
-language plpgsql
-stable
-set search_path to pg_catalog, pg_temp
-as $$
-begin
-    return (
-        select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = p_queue);
-end
-$$;
-comment on function pawl._step_timeout(int) is 'how long a step of this queue''s workflow may take';
-
+-- A limit that a worker enforces itself, in milliseconds; null means none.
 create or replace function pawl._run_timeout(p_id uuid, p_now timestamptz)
 returns bigint
 language plpgsql
@@ -541,7 +531,7 @@ begin
         where w.ctid = any (array(select i.ctid from pawl.worker i where i.session_id = session for update skip locked));
     end if;
     if cardinality(v_queues) = 1 and v_left < v_most then
-        -- As _step_timeout, once for all and without the call.
+        -- Once for all.
         select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
         from pawl.queue q where q.queue_id = v_queues[1];
     end if;
@@ -596,8 +586,8 @@ begin
            t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
            case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid], 0) f)
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
-           (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r), pawl._step_timeout(t.queue_id),
-           pawl._run_timeout(t.run_id, pawl.now())
+           (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r),
+           (1000 * date_part('epoch', q.step_timeout))::bigint, pawl._run_timeout(t.run_id, pawl.now())
     from pawl.task t
     join pawl.queue q on q.queue_id = t.queue_id
     where t.place = 2 and t.session_id = p_session and (p_request is null or t.request = p_request)

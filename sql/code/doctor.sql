@@ -20,12 +20,10 @@ begin
         ('autovacuum', 'bad', 'off', 'dead rows pile up and claims become slow', 'Set autovacuum to on in postgresql.conf.'),
         ('track_counts', 'bad', 'off', 'autovacuum does not know what to do', 'Set track_counts to on in postgresql.conf.'),
         ('default_transaction_read_only', 'bad', 'on', 'nothing can be written', 'Set default_transaction_read_only to off.'),
-        ('default_transaction_isolation', 'note', 'repeatable read', 'calls in a transaction of your own are refused',
-         'Begin such transactions with isolation level read committed.'),
-        ('default_transaction_isolation', 'note', 'serializable', 'calls in a transaction of your own are refused',
+        ('default_transaction_isolation', 'note', 'repeatable read, serializable', 'calls in a transaction of your own are refused',
          'Begin such transactions with isolation level read committed.')
     ) v (what, level, bad, meaning, cure)
-    join pg_settings s on s.name = v.what and s.setting = v.bad;
+    join pg_settings s on s.name = v.what and s.setting = any (string_to_array(v.bad, ', '));
     return query
     select s.name, 'note', format('%s is %s ms: a large batch may be cut off, and is sent again in smaller ones', s.name, s.setting),
            'Set it to 0 or to 30 seconds and more for the role of your workers.'
@@ -126,7 +124,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_setting pawl.setting := (select s from pawl.setting s where s.only_row);
-    v_workers int := (select count(*) from pawl.worker w where w.ended_at is null and w.lease_until > v_now);
+    v_workers int := (select count(*) from pawl.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now));
 begin
     perform pawl._only_unbound('doctor');
     return query

@@ -264,7 +264,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return (('{"run": ' || coalesce(p_input::text, 'null')
-             || case when p_outputs::text ~ '^\{\s*\}$' then '' else ', ' end || substr(ltrim(p_outputs::text), 2)))::json;
+             || case when p_outputs::text ~ '^[{][[:space:]]*[}]$' then '' else ', ' end || substr(ltrim(p_outputs::text), 2)))::json;
 end
 $$;
 comment on function pawl._with_run(json, json) is 'the input of a step of a flow';

@@ -106,7 +106,9 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return exists (select from pawl.task t where t.run_id = p_run and t.task_no > 0 and t.place <> 1);
+    return exists (select from pawl.task t where t.run_id = p_run and t.task_no > 0
+                   -- guard:fork_flow_due
+                   and (t.place <> 1 or t.due_at <= pawl.now()));
 end
 $$;
 comment on function pawl._flow_moves(uuid) is 'whether a run of a flow is running or queued';

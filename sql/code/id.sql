@@ -25,7 +25,7 @@ as $$
 begin
     -- There are none from before 1970, where a long retention may reach.
     -- guard:id_floor
-    return rpad(lpad(to_hex(greatest(0, date_part('epoch', p_at) * 1000)::bigint), 12, '0'), 32, '0')::uuid;
+    return rpad(lpad(to_hex(least(greatest(0, date_part('epoch', p_at) * 1000), 281474976710655)::bigint), 12, '0'), 32, '0')::uuid;
 end
 $$;
 comment on function pawl._id_floor(timestamptz) is 'the least id of that time: a bound of a partition';

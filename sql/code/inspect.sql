@@ -18,8 +18,41 @@ end
 $$;
 comment on function pawl._state(int, timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
 
--- The task that says most about a run of a flow: held, ready, or the first that is due.
-create or replace function pawl._front_task(p_run uuid)
+-- Whether a session may act: its lease is live, and its epoch is the one in force.
+create or replace function pawl._is_live(p_session bigint, p_ended_at timestamptz, p_lease_until timestamptz, p_now timestamptz)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- guard:live_epoch
+    return p_ended_at is null and p_lease_until >= p_now and p_session >> 32 = pawl._epoch();
+end
+$$;
+comment on function pawl._is_live(bigint, timestamptz, timestamptz, timestamptz) is 'whether a worker session may act';
+
+-- How many live workers, of those that may take runs of the tenant (null: of all), have the same list of queues.
+create or replace function pawl._live_workers(p_now timestamptz, p_tenant text)
+returns table (queue_ids int[], n bigint)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select w.queue_ids, count(*)
+    from pawl.worker w
+    -- guard:workers_of_tenant
+    where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)
+      and (p_tenant is null or w.tenant is null or w.tenant = p_tenant)
+    group by w.queue_ids;
+end
+$$;
+comment on function pawl._live_workers(timestamptz, text) is 'live workers by the queues they handle';
+
+-- The task that says most about a run of a flow: held by a live worker, ready, or the first that is due.
+create or replace function pawl._shown_task(p_run uuid, p_now timestamptz)
 returns setof pawl.task
 language plpgsql
 stable
@@ -30,12 +63,14 @@ begin
     return query
     select t.*
     from pawl.task t
+    left join pawl.worker w on w.session_id = t.session_id
     where t.run_id = p_run and t.task_no > 0
-    order by case t.place when 2 then 0 when 0 then 1 when 3 then 1 else 2 end, t.due_at, t.task_no
+    -- guard:shown_live
+    order by (t.place = 2 and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)) is not true, t.place = 1, t.due_at, t.task_no
     limit 1;
 end
 $$;
-comment on function pawl._front_task(uuid) is 'the task that stands for a run of a flow';
+comment on function pawl._shown_task(uuid, timestamptz) is 'the task that stands for a run of a flow';
 
 -- Everything about a run that a reader may want in a list, from the hot set or from history.
 create or replace function pawl._overview(p_ids uuid[], p_now timestamptz)
@@ -60,7 +95,8 @@ begin
         select t.run_id, q.name, t.tenant,
                case when t.place = 4 and f.task_no is null then 'PAUSED'
                     else pawl._state(coalesce(f.place, t.place), coalesce(f.due_at, t.due_at),
-                                     case when w.ended_at is null then w.lease_until end, p_now) end as status,
+                                     case when pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) then w.lease_until end,
+                                     p_now) end as status,
                case when t.place = 4 and f.task_no is null then 'child'
                     when coalesce(f.place, t.place) = 1 and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
                t.round::int, greatest(t.attempt, f.attempt), t.priority::int, t.key, t.triggered_at,
@@ -69,7 +105,7 @@ begin
                t.ending is not null, t.rolling_back, t.parent_id
         from pawl.task t
         join pawl.queue q on q.queue_id = t.queue_id
-        left join lateral pawl._front_task(case when t.place = 4 then t.run_id end) f on true
+        left join lateral pawl._shown_task(case when t.place = 4 then t.run_id end, p_now) f on true
         left join pawl.worker w on w.session_id = coalesce(f.session_id, t.session_id)
         where t.run_id = any (p_ids) and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
     )
@@ -204,7 +240,9 @@ begin
             where t.run_id = p_run and e.key <> ''
             union all
             select t.task_no, 0, null, 'step',
-                   pawl._state(t.place, t.due_at, case when k.ended_at is null then k.lease_until end, p_now), t.round::int, t.attempt,
+                   pawl._state(t.place, t.due_at,
+                               case when pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now) then k.lease_until end, p_now),
+                   t.round::int, t.attempt,
                    t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
                    t.tries -> '' -> 'error', null
             from pawl.task t
@@ -279,38 +317,30 @@ declare
     -- What has not ended is not looked for among what has, however much that is.
     v_live boolean := coalesce(only_status in ('QUEUED', 'RUNNING', 'PAUSED'), false);
     v_ids uuid[];
-    v_row record;
+    v_found int;
 begin
     -- At most 10,000 ids are looked at; then the cursor says where to go on.
     for v_turn in 1..20 loop
         v_ids := pawl._ids_before(v_cursor, v_since, 500, v_live);
         exit when cardinality(v_ids) = 0;
-        for v_row in
-            select o.* from pawl._overview(v_ids, v_now) o
-            where (only_workflow is null or o.workflow = only_workflow
-                   or right(only_workflow, 1) = '*' and starts_with(o.workflow, left(only_workflow, -1)))
-              and (only_status is null or o.status = only_status)
-              and (only_tenant is null or o.tenant = only_tenant)
-              and (only_key is null or o.key = only_key)
-            order by o.run_id desc
-        loop
-            return query select v_row.run_id, v_row.workflow, v_row.tenant, v_row.status, v_row.reason, v_row.round,
-                v_row.attempt, v_row.priority, v_row.key, v_row.triggered_at, v_row.started_at, v_row.ended_at, v_row.due_at,
-                v_row.worker, v_row.ending, v_row.rolling_back, v_row.parent_id, v_row.run_id;
-            v_left := v_left - 1;
-            if v_left = 0 then
-                return;
-            end if;
-        end loop;
-        v_cursor := v_ids[cardinality(v_ids)];
-        if cardinality(v_ids) < 500 then
+        return query
+        select o.*, o.run_id
+        from pawl._overview(v_ids, v_now) o
+        where (only_workflow is null or o.workflow = only_workflow
+               or right(only_workflow, 1) = '*' and starts_with(o.workflow, left(only_workflow, -1)))
+          and (only_status is null or o.status = only_status)
+          and (only_tenant is null or o.tenant = only_tenant)
+          and (only_key is null or o.key = only_key)
+        order by o.run_id desc
+        limit v_left;
+        get diagnostics v_found = row_count;
+        v_left := v_left - v_found;
+        if v_left = 0 or cardinality(v_ids) < 500 then
             return;
         end if;
+        v_cursor := v_ids[500];
     end loop;
     if cardinality(v_ids) = 500 then
-        run_id := null;
-        workflow := null;
-        status := null;
         next_cursor := v_cursor;
         return next;
     end if;
@@ -451,19 +481,29 @@ as $$
 #variable_conflict use_column
 declare
     v_bound text := coalesce(pawl._bound_tenant(), tenant);
+    v_most int := least(greatest(most, 1), 1000);
 begin
     return query
+    with page as (
+        select w.*, row_number() over (order by w.run_id, w.task_no, w.seq) as n
+        from pawl.wait w
+        where (run is null or w.run_id = run) and w.kind > 0 and (not approvals or w.kind = 6)
+          and (v_bound is null or w.tenant = v_bound) and (cursor is null or w.run_id > cursor)
+        order by w.run_id, w.task_no, w.seq
+        limit v_most + 1
+    )
     select w.run_id, w.name, pawl._kind_name(w.kind), w.topic, w.key, w.match, w.form, w.child_id, w.created_at,
            nullif(w.due_at, 'infinity')
-    from pawl.wait w
-    where (run is null or w.run_id = run) and w.kind > 0 and (not approvals or w.kind = 6)
-      and (v_bound is null or w.tenant = v_bound) and (cursor is null or w.run_id > cursor)
-    order by w.run_id, w.task_no, w.seq
-    limit least(greatest(most, 1), 1000);
+    from page w
+    -- A run that does not fit is left to the next page, which begins behind the last run of this one.
+    -- guard:waits_whole_run
+    where w.n <= v_most and (w.run_id not in (select p.run_id from page p where p.n > v_most)
+                             or w.run_id = (select p.run_id from page p where p.n = 1))
+    order by w.n;
 end
 $$;
 comment on function pawl.list_waits(uuid, boolean, text, uuid, int) is
-'Open waits, of one run or of all, in the order of run ids; with approvals only what waits for a human decision, with its form. Pass the last run as cursor to go on.
+'Open waits, of one run or of all, in the order of run ids; with approvals only what waits for a human decision, with its form. Pass the last run as cursor to go on: a page has all waits of its runs, unless one run alone has more.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: none.
@@ -486,30 +526,28 @@ declare
     v_bound text := pawl._bound_tenant();
 begin
     return query
-    select q.name, w.name, d.n, case when d.n > 10000 then '10k+' else d.n::text end, h.n,
+    select q.name, w.name, d.n, case when d.n > 10000 then '10k+' else d.n::text end, coalesce(h.n, 0),
            v_now - (select t.due_at from pawl.task t where t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
                     order by t.priority, t.due_at limit 1),
-           (select count(*)::int from pawl.worker k
-            where k.ended_at is null and k.lease_until >= v_now and q.queue_id = any (k.queue_ids)),
-           q.queue_id = any (v_paused)
+           coalesce(k.n, 0), q.queue_id = any (v_paused)
     from pawl.queue q
     join pawl.workflow w on w.workflow_id = q.workflow_id
     cross join lateral (
         select count(*) as n
         from (select from pawl.task t where t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound) limit 10001) c
     ) d
-    cross join lateral (
-        select count(*) as n
-        from (
-            select from pawl.worker k
-            cross join lateral (
-                select from pawl.task t where t.place = 2 and t.session_id = k.session_id and t.queue_id = q.queue_id
-                  and (v_bound is null or t.tenant = v_bound) limit 10001
-            ) t
-            where k.ended_at is null and q.queue_id = any (k.queue_ids)
-            limit 10001
-        ) c
-    ) h
+    -- What is held, and who is there, is read once and not for each queue.
+    left join (
+        select t.queue_id, count(*) as n from pawl.task t
+        where t.place = 2 and (v_bound is null or t.tenant = v_bound)
+        group by t.queue_id
+    ) h on h.queue_id = q.queue_id
+    left join (
+        select u.queue_id, sum(g.n)::int as n
+        from pawl._live_workers(v_now, v_bound) g
+        cross join unnest(g.queue_ids) u (queue_id)
+        group by u.queue_id
+    ) k on k.queue_id = q.queue_id
     order by q.name
     limit least(greatest(most, 1), 10000);
 end
@@ -537,7 +575,7 @@ declare
 begin
     return query
     select w.session_id, w.name,
-           case when w.ended_at is not null then 'ended' when w.lease_until < v_now then 'lost'
+           case when w.ended_at is not null then 'ended' when not pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now) then 'lost'
                 when w.draining then 'draining' when w.idle then 'idle' else 'live' end,
            w.handles, w.runtimes,
            (select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = w.session_id limit 10001) c),
@@ -606,19 +644,24 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
-declare
-    v_now timestamptz := pawl.now();
 begin
     return query
     select w.name, w.runtime, w.priority::int, w.max_attempts, w.base, w.factor, w.cap, w.jitter, w.run_timeout, w.step_timeout,
            w.strict_order, w.description, w.created_at,
            exists (select from pawl.pause p where p.subject = 'workflow' and p.name = w.name),
-           (select count(*)::int from pawl.worker k
-            where k.ended_at is null and k.lease_until >= v_now
-              and (w.queue_id = any (k.queue_ids) or w.flow and exists (
-                       select from pawl.queue q where q.workflow_id = w.workflow_id and q.queue_id = any (k.queue_ids)))),
-           w.flow
+           coalesce(k.n, 0), w.flow
     from pawl.workflow w
+    left join (
+        select h.workflow_id, sum(h.n)::int as n
+        from (
+            -- A worker of several steps of a flow counts once.
+            select distinct q.workflow_id, g.no, g.n
+            from pawl._live_workers(pawl.now(), pawl._bound_tenant()) with ordinality g (queue_ids, n, no)
+            cross join unnest(g.queue_ids) u (queue_id)
+            join pawl.queue q on q.queue_id = u.queue_id
+        ) h
+        group by h.workflow_id
+    ) k on k.workflow_id = w.workflow_id
     where (only_workflow is null or w.name = only_workflow
            or right(only_workflow, 1) = '*' and starts_with(w.name, left(only_workflow, -1)))
       and (cursor is null or w.name > cursor)
@@ -654,33 +697,33 @@ declare
     v_bound text := pawl._bound_tenant();
     v_cursor uuid := coalesce(cursor, pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
-    v_left int := least(greatest(most, 1), 1000);
-    v_seen int := 0;
-    v_event pawl.event;
+    v_most int := least(greatest(most, 1), 1000);
+    v_found int;
 begin
     -- At most 10,000 events are looked at; then the cursor says where to go on.
-    for v_event in
+    return query
+    select e.event_id, e.emitted_at, e.topic, e.key, e.tenant, e.payload, e.event_id
+    from (
         select e.* from pawl.event e
         where e.event_id < v_cursor and e.event_id >= v_since
         order by e.event_id desc
         limit 10000
-    loop
-        v_seen := v_seen + 1;
-        next_cursor := v_event.event_id;
-        if (v_bound is null or v_event.tenant = v_bound) and (only_tenant is null or v_event.tenant = only_tenant)
-           and (only_topic is null or v_event.topic = only_topic
-                or right(only_topic, 1) = '*' and starts_with(v_event.topic, left(only_topic, -1)))
-           and (only_key is null or v_event.key = only_key) then
-            return query select v_event.event_id, v_event.emitted_at, v_event.topic, v_event.key, v_event.tenant, v_event.payload,
-                v_event.event_id;
-            v_left := v_left - 1;
-            if v_left = 0 then
-                return;
-            end if;
+    ) e
+    where (v_bound is null or e.tenant = v_bound) and (only_tenant is null or e.tenant = only_tenant)
+      and (only_topic is null or e.topic = only_topic
+           or right(only_topic, 1) = '*' and starts_with(e.topic, left(only_topic, -1)))
+      and (only_key is null or e.key = only_key)
+    order by e.event_id desc
+    limit v_most;
+    get diagnostics v_found = row_count;
+    if v_found < v_most then
+        select e.event_id into next_cursor from pawl.event e
+        where e.event_id < v_cursor and e.event_id >= v_since
+        order by e.event_id desc
+        offset 9999 limit 1;
+        if found then
+            return next;
         end if;
-    end loop;
-    if v_seen = 10000 then
-        return next;
     end if;
 end
 $$;

@@ -61,7 +61,7 @@ as $$
 begin
     return format('It is paused%s since %s (%s ago)%s; resume it with pawl.resume.', coalesce(' by ' || (p_paused ->> 'by'), ''),
         to_char((p_paused ->> 'at')::timestamptz, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(p_now - (p_paused ->> 'at')::timestamptz),
-        coalesce(': ' || (p_paused ->> 'why'), ''));
+        coalesce(': ' || left(p_paused ->> 'why', 200), ''));
 end
 $$;
 comment on function pawl._why_paused(json, timestamptz) is 'the sentence for what an operator has paused';
@@ -107,7 +107,7 @@ declare
 begin
     select count(*) into v_open
     from (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
-    select f.* into v_task from pawl._front_task(p_run.run_id) f;
+    select f.* into v_task from pawl._shown_task(p_run.run_id, p_now) f;
     if p_run.ending is not null then
         return format('It is ending: %s %s ago; %s, and nothing new starts.',
             case when p_run.ending ->> 'status' = '3' then 'cancelled' else 'a step failed' end,
@@ -139,6 +139,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_run pawl.run := pawl._last_run(p_run);
+    v_ago text := pawl._ago(p_now - v_run.ended_at);
     v_next text := case when v_run.rolled_back and pawl._was_undone(p_run) then 'steps were undone, so begin anew with pawl.fork'
                         else 'start its next round with pawl.retry' end;
 begin
@@ -146,22 +147,16 @@ begin
         perform pawl._raise('PW001', format('run %s not found', p_run), 'It may be older than the retention, or be held in another database.');
     end if;
     if v_run.error ->> 'code' = 'rollback_failed' then
-        return format('It ended ERROR %s ago because %s; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.',
-            pawl._ago(p_now - v_run.ended_at),
+        return format('It ended ERROR %s ago because %s; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.', v_ago,
             case when v_run.error -> 'error' ->> 'code' = 'record_too_large' then 'its undos need more than a worker can be given'
-                 else 'an undo failed' end, v_run.error -> 'not_undone');
+                 else 'an undo failed' end, left(v_run.error ->> 'not_undone', 1000));
     end if;
-    return case v_run.status
-        when 1 then format('It ended SUCCESS %s ago; it waits for nothing.', pawl._ago(p_now - v_run.ended_at))
-        when 2 then format('It ended ERROR %s ago%s; %s.', pawl._ago(p_now - v_run.ended_at),
-            coalesce(': ' || coalesce(v_run.error ->> 'message', v_run.error ->> 'code', left(v_run.error::text, 200)), ''), v_next)
-        else format('It was CANCELLED %s ago%s; %s.', pawl._ago(p_now - v_run.ended_at),
-            coalesce(': ' || (v_run.error ->> 'message'), ''), v_next) end;
-exception
-    -- An error that is not an object has no fields.
-    when invalid_parameter_value then
-        return format('It ended ERROR %s ago: %s; %s.', pawl._ago(p_now - v_run.ended_at),
-            left(v_run.error::text, 200), v_next);
+    if v_run.status = 1 then
+        return format('It ended SUCCESS %s ago; it waits for nothing.', v_ago);
+    end if;
+    return format('It %s %s ago%s; %s.', case v_run.status when 2 then 'ended ERROR' else 'was CANCELLED' end, v_ago,
+        -- guard:why_short
+        coalesce(': ' || left(coalesce(v_run.error ->> 'message', v_run.error ->> 'code', v_run.error::text), 200), ''), v_next);
 end
 $$;
 comment on function pawl._why_ended(uuid, timestamptz, text) is 'the sentence for a run that has ended';
@@ -176,9 +171,10 @@ declare
     v_step text;
     v_grace timestamptz;
 begin
-    if p_worker.lease_until < p_now then
-        return format('It was lost by worker %s, whose lease ended %s ago, and is not yet taken; any worker that claims or sends a heartbeat takes it back.',
-            p_worker.name, pawl._ago(p_now - p_worker.lease_until));
+    if pawl._is_live(p_worker.session_id, p_worker.ended_at, p_worker.lease_until, p_now) is not true then
+        return format('It was lost by worker %s, whose %s, and is not yet taken; any worker that claims or sends a heartbeat takes it back.',
+            p_worker.name, case when p_worker.lease_until < p_now then format('lease ended %s ago', pawl._ago(p_now - p_worker.lease_until))
+                                else 'session is over' end);
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
         select w.due_at into v_grace from pawl.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
@@ -188,7 +184,8 @@ begin
     end if;
     select r ->> 'step' into v_step
     from json_array_elements(case when json_typeof(p_worker.running) = 'array' then p_worker.running else '[]' end) r
-    where r ->> 'run' = p_task.run_id::text
+    -- guard:why_own_step
+    where r ->> 'run' = p_task.run_id::text and coalesce((r ->> 'task')::int, 0) = p_task.task_no
     limit 1;
     return format('It is %s by worker %s%s, whose lease is live for %s more%s.',
         case when p_task.rolling_back then 'rolled back' when p_task.started then 'held' else 'claimed ahead' end,
@@ -208,7 +205,13 @@ declare
     v_wait pawl.wait;
     v_try record;
     v_until text;
+    v_since text;
 begin
+    if p_task.ending is not null and not p_task.rolling_back then
+        -- Its worker was lost meanwhile.
+        return format('It is ending: cancelled %s ago; it ends when nobody has its parent locked.',
+            pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz));
+    end if;
     if p_task.reason = 'delay' then
         return format('It is delayed: it starts in %s, at %s.', pawl._ago(p_task.due_at - p_now),
             to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS'));
@@ -225,20 +228,17 @@ begin
     select w.* into v_wait
     from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
     order by w.due_at, w.seq limit 1;
+    v_since := to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS');
     v_until := case when v_wait.due_at < 'infinity' then format(', times out in %s', pawl._ago(v_wait.due_at - p_now)) else '' end;
     return case v_wait.kind
         when 2 then format('It sleeps in %s until %s, %s more.', v_wait.name,
             to_char(v_wait.due_at, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(v_wait.due_at - p_now))
         when 3 then format('It waits for event %s%s%s since %s%s; emit it with pawl.emit.', v_wait.topic,
             case when v_wait.key <> '' then format(' with key "%s"', v_wait.key) else '' end,
-            coalesce(' with ' || (select string_agg(m.key || ' = ' || m.value, ' and ') from json_each(v_wait.match) m), ''),
-            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'), v_until)
-        when 4 then format('It waits for signal %s since %s%s; send it with pawl.signal.', v_wait.topic,
-            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'), v_until)
-        when 5 then format('It waits for its child %s (step %s) since %s.', v_wait.child_id, v_wait.name,
-            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'))
-        when 6 then format('It waits for approval %s since %s%s; decide with pawl.approve or pawl.reject.', v_wait.topic,
-            to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'), v_until)
+            coalesce(' with ' || (select string_agg(m.key || ' = ' || m.value, ' and ') from json_each(v_wait.match) m), ''), v_since, v_until)
+        when 4 then format('It waits for signal %s since %s%s; send it with pawl.signal.', v_wait.topic, v_since, v_until)
+        when 5 then format('It waits for its child %s (step %s) since %s.', v_wait.child_id, v_wait.name, v_since)
+        when 6 then format('It waits for approval %s since %s%s; decide with pawl.approve or pawl.reject.', v_wait.topic, v_since, v_until)
         else format('It waits until %s.', to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS')) end;
 end
 $$;
@@ -253,7 +253,13 @@ as $$
 declare
     v_pause pawl.pause;
     v_last pawl.worker;
+    v_live boolean;
     v_ahead bigint;
+    v_all boolean := pawl._bound_tenant() is null;
+    -- The handler, as a worker must offer it.
+    v_handler text := p_queue.name || coalesce(' with runtime ' || (
+        select w.runtime from pawl.workflow w where w.workflow_id = p_queue.workflow_id), '')
+        || case when (select s.tenants_bound from pawl.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
     v_what text := case when p_task.rolling_back then 'It is to roll back, but ' else 'It is queued, but ' end;
 begin
     select p.* into v_pause
@@ -263,27 +269,33 @@ begin
     order by p.paused_at limit 1;
     if found then
         return format('%s%s %s was paused by %s since %s%s; resume it with pawl.resume_%s.', v_what, v_pause.subject, v_pause.name,
-            v_pause.paused_by, to_char(v_pause.paused_at, 'YYYY-MM-DD HH24:MI:SS'), coalesce(': ' || v_pause.why, ''),
+            v_pause.paused_by, to_char(v_pause.paused_at, 'YYYY-MM-DD HH24:MI:SS'), coalesce(': ' || left(v_pause.why, 200), ''),
             v_pause.subject);
     end if;
-    if not exists (
-        select from pawl.worker w
-        where w.ended_at is null and w.lease_until >= p_now and p_queue.queue_id = any (w.queue_ids)) then
-        select w.* into v_last
-        from pawl.worker w where p_queue.queue_id = any (w.queue_ids) order by w.lease_until desc limit 1;
-        if not found then
-            return format('%sno worker was ever seen that handles %s; start one.', v_what, p_queue.name);
-        end if;
-        return format('%sno live worker handles %s; the last one, %s, was seen %s ago; start one.', v_what, p_queue.name,
-            v_last.name, pawl._ago(p_now - (v_last.lease_until - v_last.lease)));
+    -- Of those that may take it, one that does, or else the last one.
+    select w.* into v_last
+    from pawl.worker w
+    -- guard:why_tenant
+    where p_queue.queue_id = any (w.queue_ids) and (w.tenant is null or w.tenant = p_task.tenant)
+    order by not w.draining and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) desc, w.lease_until desc limit 1;
+    if not found then
+        return format('%sno worker was ever seen that handles %s; start one.', v_what, v_handler);
+    end if;
+    v_live := pawl._is_live(v_last.session_id, v_last.ended_at, v_last.lease_until, p_now);
+    -- guard:why_draining
+    if v_last.draining or not v_live then
+        return format('%sno live worker handles %s; the last one, %s, %s; start one.', v_what, v_handler, v_last.name,
+            case when v_live then 'is to leave'
+                 else format('was seen %s ago', pawl._ago(p_now - (v_last.lease_until - v_last.lease))) end);
     end if;
     if p_task.place = 3 then
         return format('%sit is suspect: %s workers were lost with it, so it waits for one with nothing else in flight.', v_what,
             p_task.crashes);
     end if;
-    select count(*) into v_ahead
+    -- guard:why_ahead_tenant
+    select count(*) filter (where v_all or c.tenant = p_task.tenant) into v_ahead
     from (
-        select from pawl.task t
+        select t.tenant from pawl.task t
         where t.place = 0 and t.queue_id = p_task.queue_id
           and (t.priority < p_task.priority or t.priority = p_task.priority and t.due_at < p_task.due_at)
         limit 10001

@@ -8,14 +8,17 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return coalesce((
-        select array_agg(q.queue_id order by q.queue_id)
+    return array(
+        select q.queue_id
         from pawl.queue q
         join pawl.workflow w on w.workflow_id = q.workflow_id
         where (w.runtime is null or w.runtime = any (p_runtimes))
-          and exists (
-              select from unnest(p_handles) h (name)
-              where h.name = q.name or (right(h.name, 1) = '*' and starts_with(q.name, left(h.name, -1))))), '{}');
+          -- Names are looked up in a hash table. Only patterns are compared with each queue.
+          and (q.name in (select h from unnest(p_handles) h)
+               or exists (
+                   select from unnest(array(select left(h, -1) from unnest(p_handles) h where right(h, 1) = '*')) p
+                   where starts_with(q.name, p)))
+        order by q.queue_id);
 end
 $$;
 comment on function pawl._queues_of(text[], text[]) is 'the queues that names and prefix patterns stand for';
@@ -66,12 +69,15 @@ begin
         -- guard:handles_max
         perform pawl._raise('PW003', 'handles must be 1 to 1000 names or prefix patterns like billing.*');
     end if;
+    if cardinality(runtimes) > 100 or octet_length(array_to_string(runtimes, '')) > 10000 then
+        -- guard:runtimes_max
+        perform pawl._raise('PW003', 'runtimes must be at most 100, and have at most 10000 bytes in all');
+    end if;
     v_queues := pawl._queues_of(handles, coalesce(runtimes, '{}'));
     session := (v_setting.epoch::bigint << 32) | nextval('pawl.session_no');
     insert into pawl.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
                              tenant, registered_at)
-    values (session, register.name, register.lease, v_now + register.lease, register.protocol, register.handles,
-            coalesce(register.runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
+    values (session, name, lease, v_now + lease, protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
             pawl._bound_tenant(), v_now);
     epoch := v_setting.epoch;
     heartbeat_every := lease / 3;
@@ -196,6 +202,9 @@ begin
         left join pawl.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
         where t.session_id = session and t.place = 2
           and (t.ending is not null and not t.rolling_back or t.paused is not null or z.ending is not null)
+        -- What was cancelled first: who is told that a run is paused need not let go of it.
+        -- guard:told_first
+        order by 3
         limit 1000
     loop
         v_found := true;
@@ -231,7 +240,11 @@ as $$
 begin
     perform pawl._only_read_committed('idle');
     perform pawl._session(session);
-    update pawl.worker w set idle = idle.idle where w.session_id = session and w.ended_at is null and w.idle <> idle.idle;
+    update pawl.worker w set idle = idle.idle
+    where w.session_id = session and w.ended_at is null and w.idle <> idle.idle
+      -- One that is to leave takes nothing, so others are notified.
+      -- guard:idle_drains
+      and not w.draining;
 end
 $$;
 comment on function pawl.idle(bigint, boolean) is

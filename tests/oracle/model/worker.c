@@ -125,10 +125,12 @@ const char *
 oracle_idle(struct oracle *oracle, int64_t session, bool idle)
 {
     const char *problem = oracle_session_problem(oracle, session);
+    struct oracle_session *s;
 
     if (problem != NULL)
         return problem;
-    oracle_find_session(oracle, session)->idle = idle;
+    s = oracle_find_session(oracle, session);
+    s->idle = idle && !s->draining;
     return "ok";
 }
 
@@ -163,6 +165,7 @@ oracle_drain_worker(struct oracle *oracle, int64_t session)
     if (s->draining)
         return "already";
     s->draining = true;
+    s->idle = false;
     return "ok";
 }
 

@@ -1,0 +1,19 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Each quote in it could be the beginning of another one.
+select plan(5);
+set statement_timeout = '20s';
+select t.session() as s \gset
+select run_id as r, fence as f from t.held(:s) \gset
+create function pg_temp.seconds() returns float8 language plpgsql as $$
+declare
+    v_from timestamptz := clock_timestamp();
+begin
+    perform pawl._payload_problem('"' || repeat('\"', 20000), 1048576);
+    return date_part('epoch', clock_timestamp() - v_from);
+end $$;
+select cmp_ok(pg_temp.seconds(), '<', 1::float8, 'forty thousand bytes of escaped quotes take less than a second');
+select is((select answer from pawl.commit_carefully(:s, array[:'r'::uuid], array[:f], array['step'], array['a#1'], array['"' || repeat('\"', 500000)])), 'refused', 'a megabyte is refused');
+select is((select answer from pawl.commit_carefully(:s, array[:'r'::uuid], array[:f], array['step'], array['a#1'], array['"' || repeat('\"', 500000) || '\'])), 'refused', 'and half an escape behind them');
+select is(pawl._payload_problem('["' || repeat('\"', 20000) || '", ' || repeat('[', 64) || repeat(']', 64) || ']', 1048576), 'payload is nested more than 64 deep', 'what stands behind a string counts');
+select is(pawl._payload_problem('["' || repeat('\"[', 20000) || '"]', 1048576), null, 'and not what stands in it');
+select * from finish();

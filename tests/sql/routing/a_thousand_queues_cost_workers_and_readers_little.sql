@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What is asked of each queue is not asked of each worker, each name or each other queue again.
+select plan(10);
+set client_min_messages to warning;
+create function pg_temp.seconds(statement text, times int) returns float8 language plpgsql as $$
+declare
+    v_from timestamptz := clock_timestamp();
+begin
+    for i in 1..times loop
+        execute statement;
+    end loop;
+    return date_part('epoch', clock_timestamp() - v_from);
+end $$;
+select t.stop_clock() \g /dev/null
+select pawl.create_workflow('q.n' || i) from generate_series(1, 1000) i \g /dev/null
+select t.flow('q.flow', '[["one"], ["two"]]') \g /dev/null
+select t.session('{q.*}', '1 h') from generate_series(1, 200) \g /dev/null
+select t.session('{q.flow/one,q.flow/two,q.n7,q.n70*}', '1 h') as s \gset
+select session as names, queues from pawl.register('names', array(select 'q.n' || i from generate_series(1, 1000) i)) \gset
+select is(:queues, 1000, 'a worker of a thousand names');
+select cmp_ok(pg_temp.seconds(format('select pawl.heartbeat(%s)', :names), 20), '<', 3::float8, 'sends twenty heartbeats in three seconds');
+select is((select cardinality(queue_ids) from pawl.worker where session_id = :s), 14, 'names and patterns stand for their queues');
+select is((select queue_ids from pawl.worker where session_id = :s),
+          (select array_agg(queue_id order by queue_id) from pawl.queue where name ~ '^q[.](n7|n70[0-9]?|flow/(one|two))$'), 'and for no others');
+select cmp_ok(pg_temp.seconds('select from pawl.list_queues()', 1), '<', 3::float8, 'queues are listed within three seconds');
+select is((select string_agg(workers::text, ' ' order by queue) from pawl.list_queues(10000) where queue in ('q.flow/one', 'q.n7', 'q.n8')), '201 202 201', 'with their workers');
+select cmp_ok(pg_temp.seconds('select from pawl.list_workflows(most => 1000)', 3), '<', 3::float8, 'workflows in one');
+select is((select string_agg(workers::text, ' ' order by workflow) from pawl.list_workflows(most => 1000, only_workflow => 'q.*') where workflow in ('q.flow', 'q.n7', 'q.n70')), '201 202 202', 'a worker of two steps counts once');
+-- Every second queue has something, and none of it is the session's.
+select t.session(array(select 'q.n' || i from generate_series(1, 1000, 2) i), '1 h') as odd \gset
+select pawl.trigger('q.n' || i) from generate_series(2, 1000, 2) i \g /dev/null
+select cmp_ok(pg_temp.seconds(format('select from pawl.claim(%s)', :odd), 60), '<', 3::float8, 'who finds nothing finds it soon');
+select pawl.trigger('q.n501') \g /dev/null
+select is((select workflow from pawl.claim(:odd)), 'q.n501', 'and who has something finds that');
+select * from finish();

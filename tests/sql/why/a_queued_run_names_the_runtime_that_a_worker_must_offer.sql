@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- A worker of that name is there, and does not take it.
+select plan(2);
+select pawl.create_workflow('test.flow', 'python') \g /dev/null
+select t.session('{test.flow}') as s \gset
+select run_id as r from pawl.trigger('test.flow') \gset
+select is(pawl.why(:'r'), 'It is queued, but no worker was ever seen that handles test.flow with runtime python; start one.', 'none was seen');
+select t.session('{test.flow}', name => 'py-1', runtimes => '{python}') as p \gset
+select pawl.leave(:p) \g /dev/null
+select is(pawl.why(:'r'), 'It is queued, but no live worker handles test.flow with runtime python; the last one, py-1, was seen 0 s ago; start one.', 'one has left');
+select * from finish();
