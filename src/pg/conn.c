@@ -14,8 +14,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libpq-fe.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -419,11 +417,8 @@ begin_check(struct pw_conn *conn)
 {
     struct request *request;
     struct pw_params none;
-    int limit = PW_TARGET_UNACKED_MS;
 
-    /* Without this option, or on a unix socket, the shorter limit does no harm. */
-    if (conn->raise_unacked)
-        (void)setsockopt(PQsocket(conn->pq), IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+    pw_target_connected(conn->raise_unacked, PQsocket(conn->pq));
     if (PQsetnonblocking(conn->pq, 1) != 0 || PQenterPipelineMode(conn->pq) == 0) {
         break_conn(conn);
         return;

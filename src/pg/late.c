@@ -27,6 +27,7 @@ static const char library[] = "libpq.so.5";
         (const char *const *names, const char *const *values, int expand),                         \
         (names, values, expand))                                                                   \
     X(int, PQconnectionNeedsPassword, (const PGconn *conn), (conn))                                \
+    X(PQconninfoOption *, PQconninfo, (PGconn * conn), (conn))                                     \
     X(void, PQconninfoFree, (PQconninfoOption * options), (options))                               \
     X(PQconninfoOption *, PQconninfoParse, (const char *text, char **error), (text, error))        \
     X(int, PQconsumeInput, (PGconn * conn), (conn))                                                \

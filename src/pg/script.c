@@ -128,7 +128,10 @@ open_connection(
         return PAWL_ENOMEM;
     }
     (void)PQsetNoticeReceiver(*opened, ignore_notice, NULL);
-    return connect_script(*opened, deadline_us, err);
+    status = connect_script(*opened, deadline_us, err);
+    if (status == PAWL_OK)
+        pw_target_connected(target.raise_unacked, PQsocket(*opened));
+    return status;
 }
 
 int
