@@ -604,7 +604,14 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
     assert(stmt->number < PW_STMTS_MAX);
     if (conn->state != PW_CONN_READY) {
         pw_error_set(err, PAWL_ECONN, "the connection is not ready");
+        if (err != NULL && conn->state == PW_CONN_BROKEN)
+            *err = conn->error;
         return PAWL_ECONN;
+    }
+    /* guard:params_bytes_max */
+    if (params->bytes > PW_PARAMS_BYTES_MAX) {
+        pw_error_set(err, PAWL_ETOOLARGE, "more than 1 GB in one call");
+        return PAWL_ETOOLARGE;
     }
     if (!pw_conn_can_send(conn)) {
         pw_error_set(err, PAWL_EBUSY, "too many requests wait for a reply");

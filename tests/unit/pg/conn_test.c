@@ -286,6 +286,25 @@ requests_bring_their_settings_where_those_of_the_session_are_others(void **state
 }
 
 static void
+more_than_a_server_reads_is_not_sent(void **state)
+{
+    struct pw_conn *conn = ready_conn();
+    struct pw_params params;
+    struct pw_error err = {0};
+    int sends = fake.sends;
+
+    (void)state;
+    pw_params_init(&params);
+    pw_params_bytes(&params, "", PW_PARAMS_BYTES_MAX + 1);
+    assert_int_equal(pw_conn_send(conn, &stmt, &params, NULL, &err), PAWL_ETOOLARGE);
+    assert_int_equal(err.code, PAWL_ETOOLARGE);
+    assert_int_equal(fake.sends, sends);
+    assert_int_equal(pw_conn_in_flight(conn), 0);
+    assert_int_equal(pw_conn_state(conn), PW_CONN_READY);
+    pw_conn_close(conn);
+}
+
+static void
 a_statement_that_was_there_before_turns_preparing_off(void **state)
 {
     struct pw_conn *conn = ready_conn();
@@ -585,6 +604,7 @@ main(void)
         TEST(a_check_that_fails_breaks_the_connection),
         TEST(a_statement_is_prepared_once),
         TEST(requests_bring_their_settings_where_those_of_the_session_are_others),
+        TEST(more_than_a_server_reads_is_not_sent),
         TEST(a_statement_that_was_there_before_turns_preparing_off),
         TEST(requests_behind_a_failed_prepare_do_not_turn_preparing_off),
         TEST(a_commit_without_its_standby_is_marked_and_other_warnings_are_not),
