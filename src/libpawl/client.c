@@ -223,6 +223,7 @@ ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *
     }
     if (*broke) {
         /* If writing failed half way, the server may have got all of it. */
+        /* guard:client_unsent */
         ask->lost = ask->lost || ready;
         drop_conn(client);
     }
@@ -290,6 +291,7 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
             said = *err;
         } else if (!broke) {
             /* That there was no time left for another connection is not why one was needed. */
+            /* guard:client_said */
             if (said.code != PAWL_OK && err->code == PAWL_ECONN && pw_now_us() >= ask->deadline_us)
                 *err = said;
             return conclude(ask, err);
@@ -474,6 +476,7 @@ open_client(const pawl_config *config, pawl_client **out, struct pw_error *err)
     if (status != PAWL_OK)
         goto out;
     /* The time for a call begins when there is a connection. */
+    /* guard:client_open_time */
     status = connect_once(client, INT64_MAX, err);
     if (status != PAWL_OK)
         goto out;
