@@ -13,7 +13,8 @@ extern "C" {
  * Sends a script of many statements, such as pawl.sql, to the database that config names, on a connection of its own, and waits
  * until it is done. config may be NULL. The engine's own scripts are one transaction: done, or not at all. Any thread.
  *
- * PAWL_ECONN, PAWL_EFORBIDDEN, PAWL_EINVAL, PAWL_ENOMEM; PAWL_EDATABASE for what else the server says, for instance that the
+ * PAWL_ECONN, with pawl_error_retryable() 0 if it broke after the script was sent: nobody knows whether that was done then.
+ * PAWL_EFORBIDDEN, PAWL_EINVAL, PAWL_ENOMEM; PAWL_EDATABASE for what else the server says, for instance that the
  * engine there is newer or the database is not in UTF8.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_admin_script(

@@ -160,9 +160,10 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_worker_start(pawl_worker *worker, pawl_e
  * thread cannot be stopped from outside, so this waits for its handler to return, however long that takes, and answers
  * PAWL_ETIMEOUT. PAWL_ENOMEM: no thread could be started, and a worker that this call had started has been stopped.
  *
- * All signals are blocked in the threads that call handlers, and so they are in processes that a handler starts (posix_spawn(),
- * system()), which then cannot be ended by SIGTERM: start them with posix_spawn() and an empty mask
- * (posix_spawnattr_setsigmask(), POSIX_SPAWN_SETSIGMASK), or empty it with sigprocmask() between fork() and exec().
+ * All signals are blocked in the threads that call handlers, but for those that a fault of the handler itself raises (SIGSEGV,
+ * SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS). So they are in processes that a handler starts (posix_spawn(), system()), which then
+ * cannot be ended by SIGTERM: start them with posix_spawn() and an empty mask (posix_spawnattr_setsigmask(),
+ * POSIX_SPAWN_SETSIGMASK), or empty it with sigprocmask() between fork() and exec().
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_worker_run(pawl_worker *worker, pawl_error **error);
 

@@ -192,21 +192,26 @@ is_resent(const struct pw_error *err)
 
 static int ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err);
 
-/* Sends once and waits. PAWL_OK: there is a reply, whatever it says. sent tells whether the server may have seen it. */
+/*
+ * Sends once and waits. PAWL_OK: there is a reply, whatever it says. broke tells whether the connection is gone, so that another may
+ * do better; ask->lost, whether the server may have seen it.
+ */
 static int
-ask_once(pawl_client *client, const struct pw_ask *ask, struct pw_reply *reply, bool *sent,
+ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *broke,
     struct pw_error *err)
 {
     int status = need_conn(client, ask->deadline_us, err);
+    bool ready;
 
-    *sent = false;
+    *broke = false;
     if (status == PAWL_OK && !client->epoch_known && ask->statement != PW_STMT_CLOCK)
         status = ask_clock(client, ask->deadline_us, err);
     if (status != PAWL_OK)
         return status;
+    /* The connection may have ended behind its answer to that; then nothing is sent. */
+    ready = pw_conn_state(client->conn) == PW_CONN_READY;
     status = pw_conn_send(client->conn, pw_statement(ask->statement), ask->params, NULL, err);
-    /* If writing failed half way, the server may have got all of it. */
-    *sent = status != PAWL_ENOMEM;
+    *broke = status != PAWL_ENOMEM && status != PAWL_ETOOLARGE;
     if (status == PAWL_OK)
         status = pw_conn_wait(client->conn, ask->deadline_us, err);
     if (status == PAWL_OK) {
@@ -216,8 +221,12 @@ ask_once(pawl_client *client, const struct pw_ask *ask, struct pw_reply *reply, 
         (void)taken;
         return PAWL_OK;
     }
-    if (*sent)
+    if (*broke) {
+        /* If writing failed half way, the server may have got all of it. */
+        /* guard:client_unsent */
+        ask->lost = ask->lost || ready;
         drop_conn(client);
+    }
     return status;
 }
 
@@ -264,12 +273,13 @@ judge_reply(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
 int
 pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
 {
+    struct pw_error said = {0}; /* why the server would not do it then */
     int status;
-    bool sent;
+    bool broke;
 
     ask->lost = false;
     for (unsigned tries = 1;; tries++) {
-        status = ask_once(client, ask, reply, &sent, err);
+        status = ask_once(client, ask, reply, &broke, err);
         if (status == PAWL_OK) {
             status = judge_reply(client, reply, err);
             if (status == PAWL_OK) {
@@ -278,10 +288,14 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
             }
             if (!is_resent(err))
                 return conclude(ask, err);
-        } else if (!sent) {
+            said = *err;
+        } else if (!broke) {
+            /* That there was no time left for another connection is not why one was needed. */
+            /* guard:client_said */
+            if (said.code != PAWL_OK && err->code == PAWL_ECONN && pw_now_us() >= ask->deadline_us)
+                *err = said;
             return conclude(ask, err);
-        } else {
-            ask->lost = true;
+        } else if (ask->lost) {
             pw_log_error(&client->settings.logger, PAWL_LOG_INFO, "client_reply_lost",
                 pw_statement(ask->statement)->name, err);
             if (ask->repeat == PW_REPEAT_NEVER)
@@ -461,10 +475,12 @@ open_client(const pawl_config *config, pawl_client **out, struct pw_error *err)
     status = pw_config_settings(config, &client->settings, err);
     if (status != PAWL_OK)
         goto out;
-    deadline_us = pw_client_deadline(client);
-    status = connect_once(client, deadline_us, err);
+    /* The time for a call begins when there is a connection. */
+    /* guard:client_open_time */
+    status = connect_once(client, INT64_MAX, err);
     if (status != PAWL_OK)
         goto out;
+    deadline_us = pw_client_deadline(client);
     /* Ids are made by the clock of the database; the question also tells whether pawl is installed there. */
     status = pw_client_clock(client, deadline_us, &now_us, err);
     if (status != PAWL_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads in which functions of the user run. */
+/* The library's threads. */
 #ifndef PW_LIBPAWL_THREAD_H
 #define PW_LIBPAWL_THREAD_H
 
@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 /*
- * Starts a thread with all signals blocked, for they are the program's; stack is the size of its stack, 0 the system's default. Returns 0
+ * Starts a thread with all signals blocked, for they are the program's, but for those by which it is told of a fault of its own
+ * (SIGSEGV and its like), so that whoever reports crashes can. stack is the size of its stack, 0 the system's default. Returns 0
  * or an error number. The caller joins it.
  */
 int pw_thread_start(pthread_t *thread, size_t stack, void *(*function)(void *), void *argument);

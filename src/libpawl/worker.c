@@ -6,9 +6,9 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "libpawl/error.h"
+#include "libpawl/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -460,24 +460,6 @@ pw_worker_drain_fd(pawl_worker *worker)
     return worker->drain_fd;
 }
 
-/* The thread must not take signals that are meant for the program, so all are blocked in it. */
-static int
-start_thread(pawl_worker *worker)
-{
-    pthread_attr_t attr;
-    sigset_t all;
-    int errnum = pthread_attr_init(&attr);
-
-    if (errnum != 0)
-        return errnum;
-    (void)sigfillset(&all);
-    errnum = pthread_attr_setsigmask_np(&attr, &all);
-    if (errnum == 0)
-        errnum = pthread_create(&worker->thread, &attr, pw_io_main, worker);
-    (void)pthread_attr_destroy(&attr);
-    return errnum;
-}
-
 /* Waits until the first registration has succeeded or failed for good. Called and returns with the lock held. */
 static int
 wait_registered(pawl_worker *worker, struct pw_error *err)
@@ -512,7 +494,7 @@ pawl_worker_start(pawl_worker *worker, pawl_error **error)
     }
     worker->start_failed = false;
     worker->start_error = (struct pw_error){0};
-    errnum = start_thread(worker);
+    errnum = pw_thread_start(&worker->thread, 0, pw_io_main, worker);
     if (errnum != 0) {
         pw_error_errno(&err, PAWL_ENOMEM, errnum, "could not start a thread");
         status = PAWL_ENOMEM;

@@ -14,8 +14,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libpq-fe.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,6 +36,7 @@ struct request {
     struct pw_reply reply;
     int number;     /* of the statement; -1 for one that is never prepared */
     bool named;     /* a prepared statement is used */
+    bool setting;   /* the next result is that of settings_sql */
     bool preparing; /* the next result is that of preparing it */
     bool check;     /* our own: whether there is a pooler */
 };
@@ -50,7 +49,8 @@ struct pw_conn {
     enum pw_conn_state state;
     bool checking; /* connected; the check for a pooler is under way */
     bool pooled;
-    bool unnamed;       /* nothing is prepared */
+    bool unnamed; /* nothing is prepared */
+    bool unusual; /* the session's settings are not those that we count on; see settings_sql */
     bool raise_unacked; /* see target.h */
     short events;
     int in_flight;
@@ -60,8 +60,23 @@ struct pw_conn {
     bool prepared[PW_STMTS_MAX];
 };
 
+/* Two questions: is there a pooler, and would the session answer in another way than the one that we count on? */
 static const struct pw_stmt check_stmt = {
-    .number = -1, .name = "", .sql = "select pg_backend_pid()", .types = {0}, .as_text = false};
+    .number = -1,
+    .name = "",
+    .sql = "select pg_backend_pid(), current_setting('client_min_messages') = 'error' or "
+           "current_setting('DateStyle') not like 'ISO%' or "
+           "current_setting('IntervalStyle') <> 'postgres'",
+};
+
+/*
+ * Without warnings nobody would hear of a commit that no standby has, and times are promised in one form. A role, a database or a
+ * variable of libpq may have set it otherwise; then each request begins with this, for its own transaction only, because behind a
+ * pooler the session is others', too. The order of day and month in what callers write stays theirs.
+ */
+static const char settings_sql[] =
+    "select set_config('client_min_messages', 'warning', true), "
+    "set_config('DateStyle', 'ISO', true), set_config('IntervalStyle', 'postgres', true)";
 
 static void
 enter(struct pw_conn *conn)
@@ -234,6 +249,7 @@ finish_check(struct pw_conn *conn, struct request *request)
     } else {
         conn->pooled = pid != PQbackendPID(conn->pq);
         conn->unnamed = conn->unnamed || conn->pooled;
+        (void)pw_rows_bool(&request->reply.rows, 0, 1, &conn->unusual); /* null: they are usual */
         conn->checking = false;
         conn->state = PW_CONN_READY;
     }
@@ -264,6 +280,10 @@ take_result(struct pw_conn *conn, struct request *request, PGresult *result)
         break;
     case PGRES_COMMAND_OK:
     case PGRES_TUPLES_OK:
+        if (request->setting) {
+            request->setting = false;
+            break;
+        }
         if (request->preparing) {
             request->preparing = false;
             break;
@@ -348,6 +368,8 @@ new_request(struct pw_conn *conn, const struct pw_stmt *stmt, void *tag)
     request->number = stmt->number;
     request->named = !conn->unnamed && stmt->number >= 0;
     request->preparing = request->named && !conn->prepared[stmt->number];
+    /* guard:settings */
+    request->setting = conn->unusual && stmt->number >= 0;
     return request;
 }
 
@@ -358,6 +380,9 @@ send_statement(struct pw_conn *conn, const struct request *request, const struct
 {
     int format = stmt->as_text ? 0 : 1;
 
+    if (request->setting &&
+        PQsendQueryParams(conn->pq, settings_sql, 0, NULL, NULL, NULL, NULL, 0) == 0)
+        return false;
     if (!request->named)
         return PQsendQueryParams(conn->pq, stmt->sql, params->count, stmt->types, params->values,
                    params->sizes, params->formats, format) != 0;
@@ -392,11 +417,8 @@ begin_check(struct pw_conn *conn)
 {
     struct request *request;
     struct pw_params none;
-    int limit = PW_TARGET_UNACKED_MS;
 
-    /* Without this option, or on a unix socket, the shorter limit does no harm. */
-    if (conn->raise_unacked)
-        (void)setsockopt(PQsocket(conn->pq), IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+    pw_target_connected(conn->raise_unacked, PQsocket(conn->pq));
     if (PQsetnonblocking(conn->pq, 1) != 0 || PQenterPipelineMode(conn->pq) == 0) {
         break_conn(conn);
         return;
@@ -582,7 +604,14 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
     assert(stmt->number < PW_STMTS_MAX);
     if (conn->state != PW_CONN_READY) {
         pw_error_set(err, PAWL_ECONN, "the connection is not ready");
+        if (err != NULL && conn->state == PW_CONN_BROKEN)
+            *err = conn->error;
         return PAWL_ECONN;
+    }
+    /* guard:params_bytes_max */
+    if (params->bytes > PW_PARAMS_BYTES_MAX) {
+        pw_error_set(err, PAWL_ETOOLARGE, "more than 1 GB in one call");
+        return PAWL_ETOOLARGE;
     }
     if (!pw_conn_can_send(conn)) {
         pw_error_set(err, PAWL_EBUSY, "too many requests wait for a reply");

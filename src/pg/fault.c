@@ -7,6 +7,7 @@
 
 #include <libpq-fe.h>
 #include <stdio.h>
+#include <string.h>
 
 void
 pw_fault_lost(struct pw_error *err, const char *text)
@@ -31,6 +32,19 @@ pw_fault_lost(struct pw_error *err, const char *text)
     err->retryable = true;
 }
 
+/*
+ * Whether the message repeats a whole array that could not be read, which may be one of payloads. It is in the server's language,
+ * so it is known by where it comes from.
+ */
+static bool
+shows_array(const struct pg_result *result, const char *sqlstate)
+{
+    const char *file = PQresultErrorField(result, PG_DIAG_SOURCE_FILE);
+
+    return file != NULL && strcmp(file, "arrayfuncs.c") == 0 && sqlstate != NULL &&
+        strcmp(sqlstate, "22P02") == 0;
+}
+
 void
 pw_fault_server(struct pw_error *err, const struct pg_result *result)
 {
@@ -40,6 +54,9 @@ pw_fault_server(struct pw_error *err, const struct pg_result *result)
     bool retryable;
     int status = pw_sqlstate_status(sqlstate, &retryable);
 
+    /* guard:array_is_secret */
+    if (shows_array(result, sqlstate))
+        message = "a list is not written as PostgreSQL reads it: {value,value}";
     pw_error_set(err, status, "%s", message != NULL ? message : "an error without a text");
     if (hint != NULL)
         pw_error_hint(err, "%s", hint);

@@ -2,6 +2,8 @@
 /* Parameters and arrays in PostgreSQL's binary form. */
 #include "pg/params.h"
 
+#include "base/size.h"
+
 #include <assert.h>
 #include <limits.h>
 #include <string.h>
@@ -16,9 +18,10 @@ static void
 add_param(struct pw_params *params, const char *value, size_t size, int format)
 {
     assert(params->count < PW_PARAMS_MAX);
-    assert(size <= INT_MAX);
+    if (!pw_size_add(params->bytes, size, &params->bytes))
+        params->bytes = SIZE_MAX;
     params->values[params->count] = value;
-    params->sizes[params->count] = (int)size;
+    params->sizes[params->count] = size <= INT_MAX ? (int)size : 0;
     params->formats[params->count] = format;
     params->count++;
 }
@@ -38,6 +41,7 @@ void
 pw_params_init(struct pw_params *params)
 {
     params->count = 0;
+    params->bytes = 0;
 }
 
 void
@@ -79,8 +83,7 @@ pw_params_text(struct pw_params *params, const char *text)
 void
 pw_params_literal(struct pw_params *params, const char *text)
 {
-    /* The format is the text's, so libpq takes the size from its NUL. */
-    add_param(params, text, 0, 0);
+    add_param(params, text, text != NULL ? strlen(text) : 0, 0);
 }
 
 void

@@ -14,8 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What one call may have of them, in bytes: a message that is larger is not read by the server, which hangs up instead. */
+enum {
+    PW_PARAMS_BYTES_MAX = 1000000000
+};
+
 struct pw_params {
     int count;
+    size_t bytes; /* of all; more than the above is never sent */
     const char *values[PW_PARAMS_MAX];
     int sizes[PW_PARAMS_MAX];
     int formats[PW_PARAMS_MAX]; /* 1 binary, 0 text */

@@ -83,6 +83,16 @@ refuse_copy(struct pw_error *err)
     return PAWL_EINVAL;
 }
 
+/* What was sent and then lost may be done: nobody is told that it can be sent again without doing it twice. */
+static int
+conclude(int status, struct pw_error *err)
+{
+    /* guard:script_sent */
+    if (status == PAWL_ECONN)
+        err->retryable = false;
+    return status;
+}
+
 /* Takes all results. The first error is the cause of the others. After a copy the connection is of no use. */
 static int
 take_results(PGconn *pq, struct pw_error *err)
@@ -128,7 +138,10 @@ open_connection(
         return PAWL_ENOMEM;
     }
     (void)PQsetNoticeReceiver(*opened, ignore_notice, NULL);
-    return connect_script(*opened, deadline_us, err);
+    status = connect_script(*opened, deadline_us, err);
+    if (status == PAWL_OK)
+        pw_target_connected(target.raise_unacked, PQsocket(*opened));
+    return status;
 }
 
 int
@@ -139,8 +152,9 @@ pw_script_run(
     int status = open_connection(spec, deadline_us, &pq, err);
 
     if (status == PAWL_OK)
-        status =
-            PQsendQuery(pq, script) == 0 ? lost(err, PQerrorMessage(pq)) : take_results(pq, err);
+        status = conclude(
+            PQsendQuery(pq, script) == 0 ? lost(err, PQerrorMessage(pq)) : take_results(pq, err),
+            err);
     PQfinish(pq);
     return status;
 }
@@ -191,9 +205,10 @@ pw_script_repeat(const struct pw_conn_spec *spec, const char *script, int64_t de
             char name[16];
 
             (void)snprintf(name, sizeof(name), "%d", i);
-            status = PQsendQueryPrepared(pq, name, 0, NULL, NULL, NULL, 0) == 0
-                ? lost(err, PQerrorMessage(pq))
-                : take_results(pq, err);
+            status = conclude(PQsendQueryPrepared(pq, name, 0, NULL, NULL, NULL, 0) == 0
+                    ? lost(err, PQerrorMessage(pq))
+                    : take_results(pq, err),
+                err);
         }
         again = status == PAWL_OK && turn(pw_now_us() - began_us, userdata) != 0;
     }

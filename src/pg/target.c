@@ -6,14 +6,34 @@
 
 #include <assert.h>
 #include <libpq-fe.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
+
+/* Our defaults but for the limit of unacknowledged data, which depends on the number of hosts. */
+static const struct {
+    const char *keyword;
+    const char *value;
+} keepalives[] = {
+    {"keepalives_idle", "10"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "3"},
+};
+
+enum {
+    KEEPALIVES = sizeof(keepalives) / sizeof(keepalives[0])
+};
 
 /* What the user has said that our defaults depend on. */
 struct said {
     bool several_hosts;
     bool session_attrs;
     bool user_timeout;
+    /* By a service, which libpq asks only for what nobody else has said: our word would go before it. */
+    bool served_timeout;
+    bool served_keepalives[KEEPALIVES];
 };
 
 static void
@@ -34,6 +54,14 @@ option_value(const PQconninfoOption *options, const char *keyword)
         if (strcmp(options->keyword, keyword) == 0)
             return options->val;
     return NULL;
+}
+
+static bool
+is_given(const PQconninfoOption *options, const char *keyword)
+{
+    const char *value = option_value(options, keyword);
+
+    return value != NULL && value[0] != '\0';
 }
 
 /* Hosts are separated by commas, whether they are named, given as addresses, or told apart by their ports. */
@@ -99,6 +127,22 @@ is_misread(const PQconninfoOption *options)
         !each_is(option_value(options, "host"), is_host);
 }
 
+/*
+ * What a conninfo that names a service comes to, with the service's file and libpq's variables. libpq tells that of a connection
+ * only; a mode of TLS that there is not keeps it from making one.
+ */
+static PQconninfoOption *
+read_service(const char *conninfo)
+{
+    const char *const keywords[] = {"dbname", "sslmode", NULL};
+    const char *const values[] = {conninfo, "no mode", NULL};
+    PGconn *conn = PQconnectStartParams(keywords, values, 1);
+    PQconninfoOption *options = PQconninfo(conn);
+
+    PQfinish(conn);
+    return options;
+}
+
 /* From the conninfo, then from libpq's variables and service files where it is silent. */
 static int
 read_said(const char *conninfo, struct said *said, struct pw_error *err)
@@ -126,7 +170,8 @@ read_said(const char *conninfo, struct said *said, struct pw_error *err)
             return PAWL_EINVAL;
         }
     }
-    defaults = PQconndefaults();
+    /* guard:service */
+    defaults = is_given(parsed, "service") ? read_service(conninfo) : PQconndefaults();
     if (defaults == NULL) {
         PQconninfoFree(parsed);
         pw_error_oom(err);
@@ -139,7 +184,10 @@ read_said(const char *conninfo, struct said *said, struct pw_error *err)
     attrs = option_value(defaults, "target_session_attrs");
     said->session_attrs = option_value(parsed, "target_session_attrs") != NULL ||
         (attrs != NULL && strcmp(attrs, "any") != 0);
-    said->user_timeout = option_value(parsed, "tcp_user_timeout") != NULL;
+    said->served_timeout = is_given(defaults, "tcp_user_timeout");
+    said->user_timeout = said->served_timeout || option_value(parsed, "tcp_user_timeout") != NULL;
+    for (int i = 0; i < KEEPALIVES; i++)
+        said->served_keepalives[i] = is_given(defaults, keepalives[i].keyword);
     PQconninfoFree(defaults);
     PQconninfoFree(parsed);
     return PAWL_OK;
@@ -149,7 +197,7 @@ int
 pw_target_init(struct pw_target *target, const char *conninfo, const char *application_name,
     struct pw_error *err)
 {
-    struct said said = {false, false, false};
+    struct said said = {.several_hosts = false};
     int count = 0;
     int status;
 
@@ -161,16 +209,17 @@ pw_target_init(struct pw_target *target, const char *conninfo, const char *appli
 
     /* Of two equal keywords libpq takes the later one: what dbname expands to wins over these. */
     add_word(target, &count, "fallback_application_name", application_name);
-    add_word(target, &count, "keepalives_idle", "10");
-    add_word(target, &count, "keepalives_interval", "5");
-    add_word(target, &count, "keepalives_count", "3");
+    for (int i = 0; i < KEEPALIVES; i++)
+        if (!said.served_keepalives[i])
+            add_word(target, &count, keepalives[i].keyword, keepalives[i].value);
     /*
      * The same limit ends an attempt to connect to a host that does not answer. With several hosts it is short at first, so
      * that the next one gets its turn, and raised when the connection is there.
      */
     target->raise_unacked = said.several_hosts && !said.user_timeout;
     /* guard:several_patience */
-    add_word(target, &count, "tcp_user_timeout", said.several_hosts ? "3000" : "20000");
+    if (!said.served_timeout)
+        add_word(target, &count, "tcp_user_timeout", said.several_hosts ? "3000" : "20000");
     /* guard:several_writable */
     if (said.several_hosts && !said.session_attrs)
         add_word(target, &count, "target_session_attrs", "read-write");
@@ -179,4 +228,14 @@ pw_target_init(struct pw_target *target, const char *conninfo, const char *appli
     /* Payloads are UTF-8, whatever the user's variables say. */
     add_word(target, &count, "client_encoding", "UTF8");
     return PAWL_OK;
+}
+
+void
+pw_target_connected(bool raise_unacked, int fd)
+{
+    int limit = PW_TARGET_UNACKED_MS;
+
+    /* Without this option, or on a unix socket, the shorter limit does no harm. */
+    if (raise_unacked)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 }

@@ -17,12 +17,15 @@ enum {
 struct pw_target {
     const char *keywords[PW_TARGET_MAX + 1];
     const char *values[PW_TARGET_MAX + 1];
-    /* Once connected, the limit for unacknowledged data is to become PW_TARGET_UNACKED_MS. */
+    /* Once connected, pw_target_connected() is to be told. */
     bool raise_unacked;
 };
 
 /* conninfo may be NULL, application_name not. PAWL_EINVAL: libpq cannot read conninfo. PAWL_ENOMEM. */
 int pw_target_init(struct pw_target *target, const char *conninfo, const char *application_name,
     struct pw_error *err);
+
+/* The connection is there, at this descriptor: with several hosts, the limit for unacknowledged data becomes PW_TARGET_UNACKED_MS. */
+void pw_target_connected(bool raise_unacked, int fd);
 
 #endif

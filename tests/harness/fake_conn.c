@@ -153,7 +153,16 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
         fake_conn.clocks++;
         fake_conn.reply.rows.result = make_clock();
         fake_conn.has_reply = true;
+        if (fake_conn.clock_ends > 0) {
+            fake_conn.clock_ends--;
+            fake_conn.state = PW_CONN_BROKEN;
+        }
         return PAWL_OK;
+    }
+    if (fake_conn.state != PW_CONN_READY) {
+        pw_error_set(err, PAWL_ECONN, "not ready");
+        err->retryable = true;
+        return PAWL_ECONN;
     }
     fake_conn.sends++;
     assert_true(fake_conn.turn_at < fake_conn.turn_count);
@@ -161,6 +170,10 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
     if (fake_conn.turn->what == FAKE_SEND_NO_MEMORY) {
         pw_error_oom(err);
         return PAWL_ENOMEM;
+    }
+    if (fake_conn.turn->what == FAKE_SEND_TOO_LARGE) {
+        pw_error_set(err, PAWL_ETOOLARGE, "too large");
+        return PAWL_ETOOLARGE;
     }
     if (fake_conn.turn->what == FAKE_SEND_BROKEN) {
         pw_error_set(err, PAWL_ECONN, "broken");

@@ -18,6 +18,7 @@ enum fake_what {
     FAKE_LATE,  /* nothing until the deadline */
     FAKE_SEND_BROKEN,
     FAKE_SEND_NO_MEMORY,
+    FAKE_SEND_TOO_LARGE,
 };
 
 /* What happens to one request that is not for the clock. */
@@ -46,6 +47,7 @@ extern struct fake_conn {
     bool unretryable;  /* and those that fail are not to be repeated */
     bool late_connect; /* connecting takes until the deadline */
     bool dead_at_rest; /* the connection is found broken before the next request */
+    int clock_ends;    /* so many connections break behind their answer to the clock */
     bool no_time;      /* pawl.now() answers nonsense */
     int64_t clock_us;
     int epoch; /* at most 127 */

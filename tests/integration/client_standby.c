@@ -134,7 +134,7 @@ a_commit_that_no_standby_has_is_not_acknowledged(void **state)
     double deadline_s = bench_now_s() + 30;
     uint32_t flags = 0;
     pawl_status status;
-    pawl_client *hasty;
+    pawl_client *hasty, *deaf;
 
     set_standby(conn, "nobody");
     atomic_store(&scene->act, cancel_sql);
@@ -159,6 +159,12 @@ a_commit_that_no_standby_has_is_not_acknowledged(void **state)
     pawl_client_close(hasty);
     assert_int_equal(
         fixture_count(conn, "select count(*) from pawl.list_runs(only_key => 'l')", NULL), 1);
+    /* Nor does it depend on which messages the role's clients are sent. */
+    pawl_trigger_set(scene->trigger, "key", "m");
+    deaf = fixture_client((const char *[]){
+        "database", "options='-c synchronous_commit=on -c client_min_messages=error'", NULL});
+    fixture_expect(trigger_while(scene, deaf, cancel_sql, &flags), PAWL_EUNKNOWN, &scene->error);
+    pawl_client_close(deaf);
 
     set_standby(conn, "");
     deadline_s = bench_now_s() + 30;

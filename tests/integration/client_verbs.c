@@ -543,6 +543,25 @@ any_verb_can_be_called_by_name(void **state)
 }
 
 static void
+a_list_that_cannot_be_read_is_not_repeated_in_the_error(void **state)
+{
+    static const char *const lists[] = {"{\"secret", "{secret}x", "secret", "{{secret},x}"};
+    static const char *const names[] = {"workflow", "inputs"};
+    struct scene *scene = *state;
+
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        const char *values[] = {scene->workflow, lists[i]};
+
+        assert_int_equal(
+            pawl_client_call(scene->client, "trigger_many", names, values, 2, NULL, &scene->error),
+            PAWL_EINVAL);
+        assert_null(strstr(pawl_error_message(scene->error), "secret"));
+        assert_string_equal(pawl_error_sqlstate(scene->error), "22P02");
+        pawl_error_free(scene->error);
+    }
+}
+
+static void
 a_call_that_makes_no_sense_is_refused(void **state)
 {
     const char *names[] = {"run", "run"};
@@ -688,6 +707,8 @@ main(void)
         cmocka_unit_test_setup_teardown(
             a_clock_that_is_moved_does_not_make_ids_useless, set_up, tear_down),
         cmocka_unit_test_setup_teardown(any_verb_can_be_called_by_name, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_list_that_cannot_be_read_is_not_repeated_in_the_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_that_makes_no_sense_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(
             a_second_caller_at_the_same_time_is_refused, set_up, tear_down),

@@ -48,6 +48,11 @@ static const struct pw_stmt notify_stmt = {
 static const struct pw_stmt read_only_stmt = {
     -1, "", "select set_config('default_transaction_read_only', 'on', false)", {0}, false};
 
+static const struct pw_stmt times_stmt = {10, "times",
+    "select current_setting('client_min_messages') || ' ' || timestamptz '2026-02-03 04:05:06Z' at "
+    "time zone 'UTC', interval '1 day 2 hours', current_setting('DateStyle')",
+    {0}, true};
+
 static int64_t
 soon(void)
 {
@@ -545,10 +550,45 @@ a_wait_ends_with_its_deadline(void **state)
     pw_conn_close(conn);
 }
 
+/* Three times, so that one finds the statement prepared. */
+static void
+expect_usual_times(struct pw_conn *conn)
+{
+    for (int i = 0; i < 3; i++) {
+        struct pw_reply reply = ask(conn, &times_stmt, NULL);
+
+        assert_int_equal(reply.status, PAWL_OK);
+        assert_string_equal(pw_rows_text(&reply.rows, 0, 0), "warning 2026-02-03 04:05:06");
+        assert_string_equal(pw_rows_text(&reply.rows, 0, 1), "1 day 02:00:00");
+        assert_string_equal(pw_rows_text(&reply.rows, 0, 2), "ISO, DMY");
+        pw_reply_done(&reply);
+    }
+}
+
+static void
+warnings_and_times_do_not_depend_on_settings_of_the_session(void **state)
+{
+    static const char *const settings[] = {
+        "-c datestyle=German", "-c intervalstyle=iso_8601", "-c client_min_messages=error"};
+    char conninfo[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        struct pw_conn *conn;
+
+        (void)snprintf(
+            conninfo, sizeof(conninfo), "options='-c datestyle=ISO,DMY %s'", settings[i]);
+        conn = open_conn(conninfo, false);
+        expect_usual_times(conn);
+        pw_conn_close(conn);
+    }
+}
+
 static void
 a_pooler_is_noticed_and_nothing_is_prepared(void **state)
 {
-    const struct cluster_options options = {.pawl = true, .pooled = true};
+    static const char *const settings[] = {"datestyle=SQL, DMY", "client_min_messages=error", NULL};
+    const struct cluster_options options = {.pawl = true, .pooled = true, .settings = settings};
     static struct cluster cluster;
     char direct[cluster_name_bytes * 2 + 64];
     char run_id[PAWL_ID_SIZE];
@@ -563,6 +603,7 @@ a_pooler_is_noticed_and_nothing_is_prepared(void **state)
     assert_true(pw_conn_pooled(conn));
     for (int i = 0; i < 10; i++)
         (void)ask_pid(conn);
+    expect_usual_times(conn);
     (void)snprintf(
         direct, sizeof(direct), "host=%s port=%s", cluster.direct_host, cluster.direct_port);
     pw_conn_close(conn);
@@ -633,6 +674,7 @@ main(void)
         cmocka_unit_test(a_database_in_another_encoding_is_refused_with_what_to_do),
         cmocka_unit_test(an_abandoned_connection_goes_on_in_the_parent),
         cmocka_unit_test(a_wait_ends_with_its_deadline),
+        cmocka_unit_test(warnings_and_times_do_not_depend_on_settings_of_the_session),
         cmocka_unit_test(a_pooler_is_noticed_and_nothing_is_prepared),
     };
 

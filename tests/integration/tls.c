@@ -8,6 +8,8 @@
 #include "scene.h"
 
 #include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -209,12 +212,49 @@ a_server_without_tls_is_told_nothing(void **state)
     assert_int_equal(count_logged("connection authorized"), authorized);
 }
 
+/* The limit for unacknowledged data of the one connection by TCP that this process has. */
+static int
+look_at_limit(int64_t took_us, void *userdata)
+{
+    unsigned *limit = userdata;
+
+    (void)took_us;
+    for (int fd = 3; fd < 256; fd++) {
+        socklen_t size = sizeof(*limit);
+
+        if (getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, limit, &size) == 0)
+            return 0;
+    }
+    return 0;
+}
+
+/* The limit is short while the next host is to get its turn, and only then. */
+static void
+a_script_is_as_patient_with_several_hosts_as_with_one(void **state)
+{
+    char text[DATABASE_BYTES];
+    pawl_config *config = pawl_config_new();
+    pawl_error *error = NULL;
+    unsigned limit = 0;
+
+    (void)state;
+    need_tls();
+    (void)snprintf(text, sizeof(text), "host=a,b hostaddr=%s,%s port=%s sslmode=require", address,
+        address, cluster.direct_port);
+    fixture_expect(pawl_config_set(config, "database", text, &error), PAWL_OK, &error);
+    fixture_expect(
+        pawl_admin_repeat(config, "select 1;\n", look_at_limit, &limit, &error), PAWL_OK, &error);
+    assert_int_equal(limit, 20000);
+    pawl_config_free(config);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_set_up, scene_tear_down)
         TEST(a_client_and_a_worker_work_with_a_server_that_proves_who_it_is),
+        cmocka_unit_test(a_script_is_as_patient_with_several_hosts_as_with_one),
         TEST(a_server_that_a_stranger_vouches_for_is_told_nothing),
         TEST(a_server_with_another_name_is_told_nothing),
         TEST(a_server_without_tls_is_told_nothing),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A request whose reply is lost, late or an error: what is sent again, what is not, and what the caller is told. */
+#include "base/time.h"
 #include "base/uuid.h"
 #include "fake_conn.h"
 
@@ -375,6 +376,72 @@ an_attempt_to_connect_outlasts_a_call(void **state)
     assert_int_equal(fake_conn.closes, 2);
 }
 
+/* Opening is the one call that has no second try, so that a short call_timeout would leave nobody a chance. */
+static void
+opening_takes_as_long_as_connecting_may(void **state)
+{
+    pawl_config *config = pawl_config_new();
+    pawl_client *client = NULL;
+    int64_t began_us = pw_now_us();
+
+    (void)state;
+    assert_int_equal(pawl_config_set(config, "call_timeout", "10ms", NULL), PAWL_OK);
+    assert_int_equal(pawl_config_set(config, "connect_timeout", "150ms", NULL), PAWL_OK);
+    fake_conn.late_connect = true;
+    assert_int_equal(pawl_client_open(config, &client, NULL), PAWL_ECONN);
+    assert_true(pw_now_us() - began_us >= 150000);
+    assert_int_equal(fake_conn.closes, 1);
+    pawl_config_free(config);
+}
+
+static void
+what_is_too_large_is_not_sent_again(void **state)
+{
+    static const call_fn calls[] = {emit, signal_run};
+    pawl_client *client = fake_conn_client("5s");
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        fake_conn_add((struct fake_turn){.what = FAKE_SEND_TOO_LARGE});
+        assert_int_equal(calls[i](client, NULL), PAWL_ETOOLARGE);
+    }
+    assert_int_equal(fake_conn.sends, 2);
+    assert_int_equal(fake_conn.opens, 1);
+    pawl_client_close(client);
+}
+
+static void
+a_connection_that_ends_before_it_is_used_has_lost_nothing(void **state)
+{
+    pawl_client *client = fake_conn_client("5s");
+
+    (void)state;
+    fake_conn.dead_at_rest = true;
+    fake_conn.clock_ends = 2;
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 1});
+    assert_int_equal(signal_run(client, NULL), PAWL_OK);
+    assert_int_equal(fake_conn.sends, 1);
+    assert_int_equal(fake_conn.opens, 4);
+    pawl_client_close(client);
+}
+
+static void
+the_last_word_of_a_server_is_told_when_there_is_no_time_for_another(void **state)
+{
+    pawl_client *client = fake_conn_client("50ms");
+    pawl_error *error = NULL;
+
+    (void)state;
+    fake_conn_add((struct fake_turn){FAKE_REPLY, PAWL_ECONN, "25006", true, false, NULL, 0});
+    fake_conn.late_connect = true;
+    assert_int_equal(signal_run(client, &error), PAWL_ECONN);
+    assert_string_equal(pawl_error_message(error), "said the server");
+    assert_string_equal(pawl_error_sqlstate(error), "25006");
+    assert_int_equal(pawl_error_retryable(error), 1);
+    pawl_error_free(error);
+    pawl_client_close(client);
+}
+
 #define TEST(function) cmocka_unit_test_setup(function, fake_conn_reset)
 
 int
@@ -394,6 +461,10 @@ main(void)
         TEST(a_refusal_that_stays_is_not_waited_for),
         TEST(no_memory_to_send_leaves_the_connection),
         TEST(an_attempt_to_connect_outlasts_a_call),
+        TEST(opening_takes_as_long_as_connecting_may),
+        TEST(what_is_too_large_is_not_sent_again),
+        TEST(a_connection_that_ends_before_it_is_used_has_lost_nothing),
+        TEST(the_last_word_of_a_server_is_told_when_there_is_no_time_for_another),
     };
 
     return cmocka_run_group_tests_name("libpawl/client_resend", tests, NULL, NULL);

@@ -249,6 +249,62 @@ a_statement_is_prepared_once(void **state)
 }
 
 static void
+requests_bring_their_settings_where_those_of_the_session_are_others(void **state)
+{
+    struct pw_conn *conn;
+    struct pw_reply reply;
+    int32_t value = 0;
+
+    (void)state;
+    answer_with((const struct answer[]){{.status = PGRES_TUPLES_OK, .value = 4711, .unusual = true},
+                    nothing, sync_answer},
+        3);
+    conn = start_conn();
+    fake.unnamed = 0;
+    assert_int_equal(send_one(conn), PAWL_OK);
+    assert_int_equal(send_one(conn), PAWL_OK);
+    assert_int_equal(fake.unnamed, 2);
+    assert_int_equal(fake.prepares, 1);
+    assert_int_equal(fake.named, 2);
+    /* What is answered to them is nobody's reply, and an error of theirs is that of the request. */
+    answer_with((const struct answer[]){{.status = PGRES_TUPLES_OK, .value = 1}, nothing, ok,
+                    nothing, {.status = PGRES_TUPLES_OK, .value = 2}, nothing, sync_answer},
+        7);
+    reply = take_one(conn);
+    assert_int_equal(reply.status, PAWL_OK);
+    assert_true(pw_rows_int4(&reply.rows, 0, 0, &value));
+    assert_int_equal(value, 2);
+    pw_reply_done(&reply);
+    answer_error("42501", "ERROR");
+    answer_with(
+        (const struct answer[]){nothing, {.status = PGRES_PIPELINE_ABORTED}, nothing, sync_answer},
+        4);
+    reply = take_one(conn);
+    assert_int_equal(reply.status, PAWL_EFORBIDDEN);
+    pw_reply_done(&reply);
+    pw_conn_close(conn);
+}
+
+static void
+more_than_a_server_reads_is_not_sent(void **state)
+{
+    struct pw_conn *conn = ready_conn();
+    struct pw_params params;
+    struct pw_error err = {0};
+    int sends = fake.sends;
+
+    (void)state;
+    pw_params_init(&params);
+    pw_params_bytes(&params, "", PW_PARAMS_BYTES_MAX + 1);
+    assert_int_equal(pw_conn_send(conn, &stmt, &params, NULL, &err), PAWL_ETOOLARGE);
+    assert_int_equal(err.code, PAWL_ETOOLARGE);
+    assert_int_equal(fake.sends, sends);
+    assert_int_equal(pw_conn_in_flight(conn), 0);
+    assert_int_equal(pw_conn_state(conn), PW_CONN_READY);
+    pw_conn_close(conn);
+}
+
+static void
 a_statement_that_was_there_before_turns_preparing_off(void **state)
 {
     struct pw_conn *conn = ready_conn();
@@ -547,6 +603,8 @@ main(void)
         TEST(another_process_behind_the_server_is_a_pooler),
         TEST(a_check_that_fails_breaks_the_connection),
         TEST(a_statement_is_prepared_once),
+        TEST(requests_bring_their_settings_where_those_of_the_session_are_others),
+        TEST(more_than_a_server_reads_is_not_sent),
         TEST(a_statement_that_was_there_before_turns_preparing_off),
         TEST(requests_behind_a_failed_prepare_do_not_turn_preparing_off),
         TEST(a_commit_without_its_standby_is_marked_and_other_warnings_are_not),

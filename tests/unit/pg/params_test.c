@@ -120,12 +120,33 @@ an_array_over_its_limit_says_so_and_can_be_begun_again(void **state)
     pw_array_done(&array);
 }
 
+static void
+bytes_are_counted_also_where_they_are_too_many(void **state)
+{
+    struct pw_params params;
+
+    (void)state;
+    pw_params_init(&params);
+    pw_params_int8(&params, 1);
+    pw_params_literal(&params, "text");
+    pw_params_null(&params);
+    pw_params_text(&params, "text");
+    assert_int_equal(params.bytes, 16);
+    pw_params_bytes(&params, "", (size_t)3 << 30);
+    assert_true(params.bytes == ((size_t)3 << 30) + 16);
+    pw_params_bytes(&params, "", SIZE_MAX);
+    assert_true(params.bytes == SIZE_MAX);
+    pw_params_init(&params);
+    assert_int_equal(params.bytes, 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_in_network_order),
         cmocka_unit_test(texts_are_borrowed_and_null_is_null),
+        cmocka_unit_test(bytes_are_counted_also_where_they_are_too_many),
         cmocka_unit_test(an_array_has_a_head_and_a_size_before_each_element),
         cmocka_unit_test(an_array_over_its_limit_says_so_and_can_be_begun_again),
     };

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -101,6 +102,46 @@ several_hosts_must_be_writable_unless_the_user_says_otherwise(void **state)
 }
 
 static void
+hosts_and_limits_of_a_service_count_like_those_of_the_user(void **state)
+{
+    static const char services[] = "[two]\nhost=a,b\n"
+                                   "[own]\nhost=a,b\ntarget_session_attrs=primary\n"
+                                   "tcp_user_timeout=7\nkeepalives_idle=99\n";
+    char path[] = "/tmp/pawl-service.XXXXXX";
+    int fd = mkstemp(path);
+    struct pw_target target;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, services, sizeof(services) - 1), sizeof(services) - 1);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(setenv("PGSERVICEFILE", path, 1), 0);
+
+    target = make_target("service=two");
+    assert_int_equal(place_of(&target, "target_session_attrs") >= 0, true);
+    assert_string_equal(target.values[place_of(&target, "tcp_user_timeout")], "3000");
+    assert_true(target.raise_unacked);
+    /* What the user says himself goes before it, and what is in no file is for libpq to complain about. */
+    target = make_target("service=two host=c");
+    assert_int_equal(place_of(&target, "target_session_attrs"), -1);
+    target = make_target("service=none");
+    assert_int_equal(place_of(&target, "target_session_attrs"), -1);
+
+    for (int i = 0; i < 2; i++) {
+        target = make_target(i == 0 ? "service=own" : "dbname=x");
+        assert_int_equal(place_of(&target, "target_session_attrs"), -1);
+        assert_int_equal(place_of(&target, "tcp_user_timeout"), -1);
+        assert_int_equal(place_of(&target, "keepalives_idle"), -1);
+        assert_int_equal(place_of(&target, "keepalives_count") >= 0, true);
+        assert_false(target.raise_unacked);
+        assert_int_equal(setenv("PGSERVICE", "own", 1), 0);
+    }
+    assert_int_equal(unsetenv("PGSERVICE"), 0);
+    assert_int_equal(unsetenv("PGSERVICEFILE"), 0);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void
 words_that_cannot_be_read_are_not_repeated(void **state)
 {
     static const char *const bad[] = {"password=sesame open", "sesame",
@@ -141,6 +182,7 @@ main(void)
         cmocka_unit_test(defaults_stand_before_the_users_words_and_the_encoding_behind),
         cmocka_unit_test(without_words_libpqs_own_variables_count),
         cmocka_unit_test(several_hosts_must_be_writable_unless_the_user_says_otherwise),
+        cmocka_unit_test(hosts_and_limits_of_a_service_count_like_those_of_the_user),
         cmocka_unit_test(words_that_cannot_be_read_are_not_repeated),
         cmocka_unit_test(all_ports_and_hosts_of_libpq_are_taken),
     };

@@ -29,6 +29,7 @@ struct answer {
     const char *severity;
     const char *source;
     int32_t value; /* of the one row of PGRES_TUPLES_OK */
+    bool unusual;  /* a second column, which is true */
     bool notice;   /* goes to the notice receiver and not to the reader */
 };
 
@@ -236,10 +237,14 @@ make_result(int at)
         char name[] = "n";
         char bytes[4] = {(char)(answer->value >> 24), (char)(answer->value >> 16),
             (char)(answer->value >> 8), (char)answer->value};
-        PGresAttDesc column = {.name = name, .typid = PW_TYPE_INT4, .format = 1};
+        char yes = 1;
+        PGresAttDesc columns[] = {{.name = name, .typid = PW_TYPE_INT4, .format = 1},
+            {.name = name, .typid = PW_TYPE_BOOL, .format = 1}};
 
-        assert_int_equal(PQsetResultAttrs(result, 1, &column), 1);
+        assert_int_equal(PQsetResultAttrs(result, answer->unusual ? 2 : 1, columns), 1);
         assert_int_equal(PQsetvalue(result, 0, 0, bytes, 4), 1);
+        if (answer->unusual)
+            assert_int_equal(PQsetvalue(result, 0, 1, &yes, 1), 1);
     }
     fake.shown[fake.shown_count] = result;
     fake.shown_at[fake.shown_count++] = at;
