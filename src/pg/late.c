@@ -14,43 +14,39 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char library[] = "libpq.so.5";
 
-/* Type, name, parameters, arguments. These may be called when nothing has been loaded, for what they are given may be NULL. */
-#define FIRST(X)                                                                            \
-    X(void, PQclear, (PGresult * result), (result))                                         \
-    X(PQconninfoOption *, PQconndefaults, (void), ())                                       \
-    X(PGconn *, PQconnectStartParams,                                                       \
-        (const char *const *names, const char *const *values, int expand),                  \
-        (names, values, expand))                                                            \
-    X(void, PQconninfoFree, (PQconninfoOption * options), (options))                        \
-    X(PQconninfoOption *, PQconninfoParse, (const char *text, char **error), (text, error)) \
-    X(void, PQfinish, (PGconn * conn), (conn))                                              \
-    X(void, PQfreemem, (void *memory), (memory))                                            \
-    X(int, PQnfields, (const PGresult *result), (result))                                   \
-    X(int, PQntuples, (const PGresult *result), (result))
-
-/* These are given a connection, or a result that is not NULL: who has one has loaded libpq. */
-#define LATER(X)                                                                                   \
+/* Type, name, parameters, arguments. */
+#define FUNCTIONS(X)                                                                               \
     X(int, PQbackendPID, (const PGconn *conn), (conn))                                             \
+    X(void, PQclear, (PGresult * result), (result))                                                \
+    X(PQconninfoOption *, PQconndefaults, (void), ())                                              \
     X(PostgresPollingStatusType, PQconnectPoll, (PGconn * conn), (conn))                           \
+    X(PGconn *, PQconnectStartParams,                                                              \
+        (const char *const *names, const char *const *values, int expand),                         \
+        (names, values, expand))                                                                   \
     X(int, PQconnectionNeedsPassword, (const PGconn *conn), (conn))                                \
     X(PQconninfoOption *, PQconninfo, (PGconn * conn), (conn))                                     \
+    X(void, PQconninfoFree, (PQconninfoOption * options), (options))                               \
+    X(PQconninfoOption *, PQconninfoParse, (const char *text, char **error), (text, error))        \
     X(int, PQconsumeInput, (PGconn * conn), (conn))                                                \
     X(int, PQenterPipelineMode, (PGconn * conn), (conn))                                           \
     X(char *, PQerrorMessage, (const PGconn *conn), (conn))                                        \
     X(int, PQfformat, (const PGresult *result, int column), (result, column))                      \
+    X(void, PQfinish, (PGconn * conn), (conn))                                                     \
     X(int, PQflush, (PGconn * conn), (conn))                                                       \
     X(char *, PQfname, (const PGresult *result, int column), (result, column))                     \
+    X(void, PQfreemem, (void *memory), (memory))                                                   \
     X(Oid, PQftype, (const PGresult *result, int column), (result, column))                        \
     X(PGresult *, PQgetResult, (PGconn * conn), (conn))                                            \
     X(int, PQgetisnull, (const PGresult *result, int row, int column), (result, row, column))      \
     X(int, PQgetlength, (const PGresult *result, int row, int column), (result, row, column))      \
     X(char *, PQgetvalue, (const PGresult *result, int row, int column), (result, row, column))    \
     X(int, PQisBusy, (PGconn * conn), (conn))                                                      \
+    X(int, PQnfields, (const PGresult *result), (result))                                          \
     X(PGnotify *, PQnotifies, (PGconn * conn), (conn))                                             \
+    X(int, PQntuples, (const PGresult *result), (result))                                          \
     X(const char *, PQparameterStatus, (const PGconn *conn, const char *name), (conn, name))       \
     X(int, PQpipelineSync, (PGconn * conn), (conn))                                                \
     X(char *, PQresultErrorField, (const PGresult *result, int field), (result, field))            \
@@ -75,16 +71,10 @@ static const char library[] = "libpq.so.5";
     X(int, PQsslInUse, (PGconn * conn), (conn))                                                    \
     X(ConnStatusType, PQstatus, (const PGconn *conn), (conn))
 
-#define FUNCTIONS(X) FIRST(X) LATER(X)
-
 #define MEMBER(type, name, parameters, arguments) type(*name) parameters;
-static struct libpq {
+struct libpq {
     FUNCTIONS(MEMBER)
-} libpq;
-
-/* Their names, one behind the other, each with its NUL. */
-#define NAME(type, name, parameters, arguments) #name "\0"
-static const char all_names[] = FUNCTIONS(NAME);
+};
 
 static void *
 find(void *handle, const char *name)
@@ -100,10 +90,9 @@ find(void *handle, const char *name)
 
 /* As the loader does it: who cannot have a library that he needs ends. */
 static void
-load(void)
+load(struct libpq *libpq)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    char *at = (char *)&libpq;
 
     if (handle == NULL) {
         (void)fprintf(stderr,
@@ -111,42 +100,31 @@ load(void)
             dlerror());
         _Exit(EXIT_FAILURE);
     }
-    /* The members are pointers, in the order of the names. */
-    for (const char *name = all_names; *name != '\0'; name += strlen(name) + 1) {
-        void *found = find(handle, name);
-
-        memcpy(at, &found, sizeof(found));
-        at += sizeof(found);
-    }
+#define FIND(type, name, parameters, arguments) *(void **)&libpq->name = find(handle, #name);
+    FUNCTIONS(FIND)
 }
 
-/* There is one library in a process, however often it is asked for. */
-static void
-need_libpq(void)
+/* Where its functions are. There is one library in a process, however often it is asked for. */
+static const struct libpq *
+get_libpq(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static atomic_bool loaded;
+    static struct libpq libpq;
 
     if (!atomic_load_explicit(&loaded, memory_order_acquire)) {
         (void)pthread_mutex_lock(&lock); /* no error is possible */
         if (!atomic_load_explicit(&loaded, memory_order_relaxed))
-            load();
+            load(&libpq);
         atomic_store_explicit(&loaded, true, memory_order_release);
         (void)pthread_mutex_unlock(&lock);
     }
+    return &libpq;
 }
 
-#define FIRST_FUNCTION(type, name, parameters, arguments) \
-    type name parameters                                  \
-    {                                                     \
-        need_libpq();                                     \
-        return libpq.name arguments;                      \
+#define FUNCTION(type, name, parameters, arguments) \
+    type name parameters                            \
+    {                                               \
+        return get_libpq()->name arguments;         \
     }
-FIRST(FIRST_FUNCTION)
-
-#define LATER_FUNCTION(type, name, parameters, arguments) \
-    type name parameters                                  \
-    {                                                     \
-        return libpq.name arguments;                      \
-    }
-LATER(LATER_FUNCTION)
+FUNCTIONS(FUNCTION)
