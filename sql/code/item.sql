@@ -150,6 +150,17 @@ begin
         from pawl._commit_task(v_run, v_task, p_now, p_kind, p_name, p_payload, p_option) s;
         return;
     end if;
+    -- A task starts its children under the lock of its run: a failure at the same time would not see the child, and nobody would
+    -- cancel it. What else a task waits for goes with it.
+    -- guard:child_meets_flow
+    if p_task > 0 and p_kind = 'child' then
+        perform from pawl.task t where t.run_id = p_run and t.task_no = 0 for update skip locked;
+        if not found then
+            answer := 'busy';
+            reason := 'another transaction holds the run';
+            return;
+        end if;
+    end if;
     -- A flow that has failed still takes what its tasks record; what was cancelled does not.
     -- guard:item_cancel
     if v_task.ending is not null and not v_task.rolling_back and (p_task = 0 or v_task.ending ->> 'status' = '3')

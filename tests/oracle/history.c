@@ -2,11 +2,12 @@
 /*
  * Clients that call at the same time, and the oracle explains what they saw: lib/history.h.
  *
- *     tools/pg_tmp tests/harness/with_database build/tests/oracle_history [--seeds A..B] [--phases N]
+ *     tools/pg_tmp tests/harness/with_database build/tests/oracle_history [--seeds A..B] [--phases N] [--flows 0|1]
  *
  * --seeds     which histories, by their seeds. What is called is decided by the seed and by the answers; when the answers
  *             come is not, so a seed that failed need not fail again
  * --phases    how many phases each has
+ * --flows     1: with flows, 0: without; else every other seed is with flows
  *
  * A phase that no order explains is printed with the longest order that was possible. The output is TAP.
  */
@@ -27,6 +28,10 @@ print_counts(const struct history_counts *c, double seconds)
         c->overlapped, c->held_open, c->busy);
     printf(
         "# %ld unknown, of which %ld are explained by having been made\n", c->unknown, c->happened);
+    printf(
+        "# %ld about tasks of flows; %ld of flows met another call about the same run; %ld rounds "
+        "of flows ended\n",
+        c->tasks, c->together, c->flows);
     printf("# %ld calls passed over something that another one held; nodes of the search: %ld, the "
            "longest %ld\n",
         c->passed_over, c->nodes, c->nodes_most);
@@ -38,7 +43,7 @@ main(int argc, char **argv)
     struct match_plan plan = {.first_seed = 1, .last_seed = 20};
     struct coverage coverage = {.lines_count = 0};
     struct history_counts counts = {0};
-    long phases = 25, failed = 0;
+    long phases = 25, flows = 2, failed = 0;
     double started_s = bench_now_s();
     struct history history;
     struct player player;
@@ -51,6 +56,8 @@ main(int argc, char **argv)
             match_read_seeds(value, &plan);
         else if (strcmp(argv[i], "--phases") == 0)
             phases = bench_number(value, "--phases", 1, 1000000);
+        else if (strcmp(argv[i], "--flows") == 0)
+            flows = bench_number(value, "--flows", 0, 2);
         else
             bench_die("unknown option \"%s\": see the head of tests/oracle/history.c", argv[i]);
     }
@@ -60,8 +67,10 @@ main(int argc, char **argv)
     player_open(&player, &coverage);
     history_open(&history, &player, &counts);
     for (long seed = plan.first_seed; seed <= plan.last_seed; seed++) {
-        bool explained = history_seed(&history, seed, phases);
+        bool explained;
 
+        history.flows = flows == 2 ? seed % 2 == 0 : flows == 1;
+        explained = history_seed(&history, seed, phases);
         failed += !explained;
         printf("# seed %ld: %s\n", seed, explained ? "explained" : "not explained");
         (void)fflush(stdout); /* for whoever waits */

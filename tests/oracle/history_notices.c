@@ -19,21 +19,36 @@
 enum {
     SEEDS_MAX = 60,
     PHASES = 40,
-    FEW = 2,
+    FEW = 3,
     NODES_MAX = 200000,
 };
 
 static const char *const guards[] = {
-    "item_lock",       /* two calls change a run that neither has locked */
-    "item_fence",      /* a late item is taken */
-    "sweep_fence",     /* what was swept keeps its fence */
-    "kill_fence",      /* so does what was killed */
-    "wait_looks_back", /* an event that came before its wait is lost */
-    "grab_lock",       /* an operator works on a run that another call has */
-    "parent_lock",     /* a child ends while its parent is in other hands */
-    "signal_update",   /* a signal is stored for a run that ends */
-    "fence",           /* a plain result under another fence is taken */
+    "item_lock",        /* two calls change a run that neither has locked */
+    "item_fence",       /* a late item is taken */
+    "flow_lock_tasks",  /* an operator works on a flow of which another call has a task */
+    "sweep_fence",      /* what was swept keeps its fence */
+    "kill_fence",       /* so does what was killed */
+    "wait_looks_back",  /* an event that came before its wait is lost */
+    "grab_lock",        /* an operator works on a run that another call has */
+    "parent_lock",      /* a child ends while its parent is in other hands */
+    "signal_update",    /* a signal is stored for a run that ends */
+    "fence",            /* a plain result under another fence is taken */
+    "flow_lock",        /* two calls let go of tasks of a flow that neither has locked */
+    "child_meets_flow", /* a task starts a child that a failure of its run does not see */
 };
+
+/* What only flows show. */
+static bool
+needs_flows(const char *guard)
+{
+    static const char *const of_flows[] = {"flow_lock_tasks", "flow_lock", "child_meets_flow"};
+
+    for (size_t i = 0; i < sizeof(of_flows) / sizeof(of_flows[0]); i++)
+        if (strcmp(of_flows[i], guard) == 0)
+            return true;
+    return false;
+}
 
 /* The seed that has no explanation, or 0. A search that was given up shows nothing. */
 static long
@@ -53,9 +68,11 @@ is_noticed(void *userdata, const char *list, const char *guard, int number)
     PGconn *conn = history->player->conn;
     double started_s = bench_now_s();
     char *whole = guard_take_out(conn, list, guard);
-    long seed = find_seed(history);
+    long seed;
 
     (void)number;
+    history->flows = needs_flows(guard);
+    seed = find_seed(history);
     bench_do(conn, whole);
     free(whole);
     printf("# without %s: seed %ld, %.1f s, %ld calls so far\n", guard, seed,

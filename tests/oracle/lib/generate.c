@@ -9,7 +9,6 @@
 enum {
     LIVING_MAX = 50,  /* one round of housekeeping takes all that is due */
     SESSIONS_MAX = 7, /* and sweeps all sessions */
-    DEFINITIONS = 24, /* calls that define workflows and flows, before all others */
 };
 
 static const char *const events[] = {
@@ -503,7 +502,7 @@ generator_next(
     }
     call->verb = pick_verb(g, player);
     fill_call(g, player, call);
-    if (g->flows && number <= DEFINITIONS)
+    if (number <= g->definitions)
         make_definition(g, player, call);
     if (call->verb == CALL_RAISE_EPOCH)
         g->old_epoch = 5;

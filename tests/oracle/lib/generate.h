@@ -12,7 +12,8 @@ struct generator {
     int profile; /* seeds differ in what they do most */
     bool
         days; /* days pass: a few seeds only, because every plan is made anew when partitions change */
-    bool flows; /* there are some */
+    bool flows;      /* there are some */
+    int definitions; /* so many calls define workflows and flows, before all others */
     struct call last_commit;
     struct oracle_step_spec last_step;
     int request;

@@ -11,6 +11,10 @@
 
 static const char *const all[] = {"*", NULL};
 
+enum {
+    STEPS = 12, /* that are added to flows, before anything else */
+};
+
 void
 history_open(struct history *history, struct player *player, struct history_counts *counts)
 {
@@ -18,6 +22,7 @@ history_open(struct history *history, struct player *player, struct history_coun
     history->clients_count = HISTORY_CLIENTS_MAX;
     for (int i = 0; i < HISTORY_CLIENTS_MAX; i++)
         history_connect(&history->clients[i]);
+    player->put_in_order = history_put_in_order;
     /* A server process that is to end may have ended by itself. */
     history_silence(player->conn);
     pw_buf_init(&history->state, (size_t)1 << 26);
@@ -40,6 +45,8 @@ history_close(struct history *history)
     forget_calls(history);
     for (int i = 0; i < HISTORY_CLIENTS_MAX; i++)
         PQfinish(history->clients[i].conn);
+    PQclear(history->children);
+    PQclear(history->swept);
     pw_buf_done(&history->state);
 }
 
@@ -77,6 +84,36 @@ create_workflows(struct history *h)
 }
 
 static bool
+create_flow(struct history *h, const char *name)
+{
+    struct call call = {.verb = CALL_CREATE_FLOW,
+        .workflow = {.name = name,
+            .priority = 100,
+            .policy = {2, 1000000, 2, 4000000, 0},
+            .run_timeout_us = strcmp(name, "f.c") == 0 ? INT64_C(80000321) : ORACLE_NONE,
+            .step_timeout_us = strcmp(name, "f.b") == 0 ? 3000000 : ORACLE_NONE}};
+
+    return play_alone(h, &call);
+}
+
+/* Graphs by chance, which stay: what is triggered is frozen. */
+static bool
+create_flows(struct history *h)
+{
+    for (size_t i = 0; i < 4; i++)
+        if (!create_flow(h, chance_flows[i]))
+            return false;
+    for (int i = 0; i < STEPS; i++) {
+        struct call call = {.verb = CALL_ADD_STEP};
+
+        shape_step(&h->generator, h->player, &call);
+        if (!play_alone(h, &call))
+            return false;
+    }
+    return true;
+}
+
+static bool
 register_one(struct history *h)
 {
     struct call call = {.verb = CALL_REGISTER,
@@ -89,12 +126,23 @@ register_one(struct history *h)
     return play_alone(h, &call);
 }
 
+/* Mostly a flow, where there are some; the last has no steps. */
+static const char *
+pick_workflow(struct history *h)
+{
+    return h->flows && chance_of(&h->generator, 70)
+        ? chance_pick(&h->generator, chance_flows, 3)
+        : chance_pick(&h->generator, chance_workflows, 4);
+}
+
 static bool
 trigger_one(struct history *h)
 {
+    static const char *const inputs[] = {
+        "{}", "[1, 2]", "{\"id\": 1}", "{\"id\": 2, \"tag\": \"x\"}"};
     struct call call = {.verb = CALL_TRIGGER,
-        .trigger = {.workflow = chance_pick(&h->generator, chance_workflows, 4),
-            .input = "{}",
+        .trigger = {.workflow = pick_workflow(h),
+            .input = chance_pick(&h->generator, inputs, h->flows ? 4 : 1),
             .tenant = "",
             .priority = -1,
             .delay_us = ORACLE_NONE,
@@ -118,6 +166,17 @@ advance(struct history *h)
     return play_alone(h, &call);
 }
 
+/* Tasks of a flow are done at the same time only if somebody has them. */
+static bool
+claim_some(struct history *h)
+{
+    struct call call = {.verb = CALL_CLAIM,
+        .session = chance_session(&h->generator, h->player),
+        .claim = {.most = 4, .start = chance_of(&h->generator, 88)}};
+
+    return play_alone(h, &call);
+}
+
 /* There is something to do, and somebody to do it. */
 static bool
 prepare_phase(struct history *h)
@@ -127,10 +186,10 @@ prepare_phase(struct history *h)
     while (chance_count_sessions(h->player) < 2)
         if (!register_one(h))
             return false;
-    while (oracle_count_living(h->player->oracle) < 2)
+    while (oracle_count_living(h->player->oracle) < (h->flows ? 3 : 2))
         if (!trigger_one(h))
             return false;
-    return true;
+    return !h->flows || !chance_of(&h->generator, 50) || claim_some(h);
 }
 
 /* What the engine was free to choose, and what the tables hold now. */
@@ -151,14 +210,53 @@ read_state(struct history *h)
                 h->player, &call->call.items[k], &call->choices[k], &call->items[k]);
             call->items[k].chosen_due_us = ORACLE_NONE;
         }
+    history_ask(h);
     pw_buf_clear(&h->state);
     result = bench_exec(h->player->conn,
         "select (select string_agg(oracle.show_run(r::uuid), '' order by r) from oracle.runs() r)"
         " || oracle.show_rest(), (select last_value from pawl.housekeeping_clock)"
         " <= 1000000 * extract(epoch from pawl.now())");
     pw_buf_adds(&h->state, player_column(result, 0));
+    history_put_in_order(&h->state);
     h->tick_is_due = strcmp(player_column(result, 1), "t") == 0;
     PQclear(result);
+}
+
+/* The run that a call is about, if that is one of a flow; or NULL. */
+static const char *
+flow_of(struct history *h, const struct history_call *call)
+{
+    const char *run = call->call.items_count > 0 ? call->items[0].run
+        : call->call.run != 0                    ? player_find(&h->player->runs, call->call.run)
+                                                 : NULL;
+    struct oracle_view view;
+
+    if (run == NULL)
+        return NULL;
+    oracle_look(h->player->oracle, run, &view);
+    return view.flow ? run : NULL;
+}
+
+static void
+count_flows(struct history *h)
+{
+    struct history_counts *c = h->counts;
+
+    for (int i = 0; i < h->calls_count; i++) {
+        const struct history_call *call = &h->calls[i];
+        const char *run = flow_of(h, call);
+        bool together = false;
+
+        for (int k = 0; run != NULL && k < h->calls_count; k++) {
+            const char *other = flow_of(h, &h->calls[k]);
+
+            together = together ||
+                (i != k && other != NULL && strcmp(run, other) == 0 &&
+                    history_overlap(call, &h->calls[k]));
+        }
+        c->tasks += run != NULL && call->call.items_count > 0 && call->items[0].task > 0;
+        c->together += together;
+    }
 }
 
 static void
@@ -166,6 +264,7 @@ count_phase(struct history *h)
 {
     struct history_counts *c = h->counts;
 
+    count_flows(h);
     c->phases++;
     c->calls += h->calls_count;
     for (int i = 0; i < h->calls_count; i++) {
@@ -211,6 +310,15 @@ play_phase(struct history *h)
     return found;
 }
 
+static void
+count_round(const char *what, const char *kind, void *userdata)
+{
+    struct history_counts *c = userdata;
+
+    (void)kind;
+    c->flows += strcmp(what, "flow round") == 0;
+}
+
 bool
 history_seed(struct history *history, long seed, long phases)
 {
@@ -218,9 +326,12 @@ history_seed(struct history *history, long seed, long phases)
 
     generator_init(&h->generator, (uint64_t)seed);
     player_reset(h->player);
+    history_answer_oracle(h);
+    h->explaining = false;
     h->number = 0;
-    if (!create_workflows(h))
+    if (!create_workflows(h) || (h->flows && !create_flows(h)))
         return false;
+    h->generator.flows = h->flows;
     for (long phase = 1; phase <= phases; phase++) {
         if (!prepare_phase(h))
             return false;
@@ -231,5 +342,6 @@ history_seed(struct history *history, long seed, long phases)
         }
         forget_calls(h);
     }
+    oracle_each_outcome(h->player->oracle, count_round, h->counts);
     return true;
 }

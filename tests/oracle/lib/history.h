@@ -18,7 +18,6 @@ enum {
     HISTORY_CLIENTS_MAX = 4,
     HISTORY_CALLS_MAX = 16,
     HISTORY_HELD_MAX = 32,
-    HISTORY_DUE_MAX = 8,
     HISTORY_ID_SIZE = 48,
 };
 
@@ -48,6 +47,7 @@ struct history_way {
     bool lost_tick;  /* of an unknown call only that the clock of housekeeping went on */
     bool other_tick;
     bool other_claim;
+    bool unseen_ending;
     struct {
         char id[HISTORY_ID_SIZE];
         enum oracle_moment moment;
@@ -91,6 +91,9 @@ struct history_counts {
     long unknown;
     long happened; /* of those */
     long busy;
+    long tasks;       /* calls about tasks of flows */
+    long together;    /* of those, while another one was about the same run */
+    long flows;       /* rounds of flows that ended */
     long passed_over; /* calls that are explained by something that another one held */
     long nodes;
     long nodes_most;
@@ -114,6 +117,11 @@ struct history {
     int lost_count;
     long clock;
     int number;
+    bool flows; /* there are some */
+    struct oracle_chooser chooser;
+    PGresult *children;  /* all that there are, with parent, task and step */
+    PGresult *swept;     /* sessions that housekeeping has ended */
+    bool explaining;     /* the two are those of the end of the phase */
     struct pw_buf state; /* what the tables hold after the phase */
     bool tick_is_due;    /* and whether housekeeping is due then */
     long
@@ -148,13 +156,54 @@ bool history_apply(struct history *history, struct oracle *oracle, const struct 
 bool history_way(struct history *history, struct oracle *oracle, int at, unsigned done, int n,
     struct history_way *way);
 
+/* The oracle asks what the engine chose; and what can be asked for is read from the tables. history_ask.c */
+void history_answer_oracle(struct history *history);
+void history_ask(struct history *history);
+void history_ask_children(struct history *history);
+
+/*
+ * What the tables hold after a phase, as text; history_state.c. Audit rows of a flow are numbered when they are written, under the lock of
+ * the task or run that they are of, and a late result of a task that is gone locks nothing. So what calls that meet write about different
+ * rows stands in any order; those of one moment are put in that of the tasks, late results last.
+ */
+void history_put_in_order(struct pw_buf *text);
+
+/* The same of an oracle, in player->wanted; whether the two are alike; and whether something has gone further here than there. */
+void history_show(struct history *history, struct oracle *oracle);
+bool history_is_state(struct history *history, struct oracle *oracle);
+bool history_is_past(struct history *history, struct oracle *oracle);
+
+/* Whether a line of a run begins with this. */
+bool history_has_line(const struct history *history, const char *run, const char *head);
+
 /* How far the tables show a run to have gone. */
 void history_read_progress(
     const struct history *history, const char *run, struct oracle_progressed *progressed);
 
-/* Whether the tables show this run (NULL: any) as held by this claim. */
-bool history_shows_claim(const struct history *history, int at, const char *run);
+/* The line that tells of a row, or NULL. */
+const char *history_find_row(const struct history *history, const char *row);
+
+/* Whether this row can be claimed yet, by what the tables show. */
+bool history_can_be_taken(const struct history *history, struct oracle *oracle, const char *row);
+
+/* Whether the tables show this row (NULL: any) as held by this claim. */
+bool history_shows_claim(const struct history *history, int at, const char *row);
+
+/* Two calls were under way at the same time; and a verb does housekeeping. history_meet.c */
 bool history_overlap(const struct history_call *a, const struct history_call *b);
+bool history_ticks(enum call_verb verb);
+
+/* Whether this kind of item ends a claim, and perhaps a run; and the row that an item is about. */
+bool history_lets_go(const char *kind);
+void history_write_row(char row[HISTORY_ID_SIZE], const struct oracle_item *item);
+
+/* Whether another call can have held this row or session, or made this row, while the call was under way. */
+bool history_can_be_held(struct history *history, struct oracle *oracle, int at, const char *id);
+
+/* The same of the topic of an event, of the right to send late results, and of a part of what a session has. */
+bool history_can_meet_at_topic(const struct history *history, int at);
+bool history_can_meet_late(const struct history *history, int at);
+bool history_can_share(const struct history *history, int at, int64_t session);
 
 /* A phase without an explanation, for people; history_tell.c. */
 void history_tell(struct history *history, long seed, long phase);

@@ -14,6 +14,7 @@
 enum {
     LIVING_MAX = 5,
     SESSIONS_MAX = 4,
+    TASK_TRIES = 60,
 };
 
 /*
@@ -112,6 +113,25 @@ is_wanted(struct history *h, const struct player *view, const struct call *call)
     return true;
 }
 
+/* Two tasks of one run may each find it held or not. */
+static void
+keep_one_task(struct call *call)
+{
+    int kept = 0;
+
+    for (int i = 0; i < call->items_count; i++) {
+        bool other = false;
+
+        for (int k = 0; k < kept; k++)
+            other = other ||
+                (call->items[k].run == call->items[i].run &&
+                    call->items[k].task != call->items[i].task);
+        if (!other)
+            call->items[kept++] = call->items[i];
+    }
+    call->items_count = kept;
+}
+
 /* Chance in a delay could not be asked for afterwards; and items of one run belong to one claim, as all that a worker sends
  * does: of several, the lock could be in the way of one and not of the next. */
 static void
@@ -126,6 +146,7 @@ make_plain(struct call *call)
             if (call->items[k].run == call->items[i].run)
                 call->items[i].fence_off = call->items[k].fence_off;
     }
+    keep_one_task(call);
 }
 
 /* The runs that the phase is about, and those that it made. */
@@ -149,16 +170,30 @@ list_runs(const struct history *h, struct player_list *list)
     }
 }
 
+static bool
+is_about_task(const struct call *call, bool ends)
+{
+    const struct call_item *last =
+        call->items_count == 0 ? NULL : &call->items[call->items_count - 1];
+
+    return last != NULL && last->task > 0 && last->fence_off == 0 &&
+        (!ends || strcmp(last->item.kind, "complete") == 0 ||
+            (strcmp(last->item.kind, "fail") == 0 && last->item.option.final));
+}
+
 static void
 generate(struct history *h, struct call *call)
 {
     struct player view = *h->player;
+    /* Where there are flows, calls are to meet at their tasks; and what ends one matters most to the others. */
+    int task = h->flows && chance_of(&h->generator, 40) ? TASK_TRIES : 0;
+    bool ends = chance_of(&h->generator, 50);
 
     view.oracle = h->belief;
     list_runs(h, &view.runs);
     do {
         generator_next(&h->generator, &view, ++h->number, call);
-    } while (!is_wanted(h, &view, call));
+    } while (!is_wanted(h, &view, call) || (task-- > 0 && !is_about_task(call, ends)));
     free(view.runs.made);
     make_plain(call);
     /* A claim with a number of its own is found again in the tables. */
@@ -304,6 +339,9 @@ history_choose_hot(struct history *history)
         oracle_look(h->player->oracle, made->id, &view);
         for (int i = 0; i < h->hot_count; i++)
             known = known || h->hot[i] == made->maker;
+        /* The first is a flow that lives, if a few tries find one. */
+        if (h->flows && h->hot_count == 0 && try < 30 && !(view.flow && view.living))
+            continue;
         if (!known && view.found && (view.living || chance_of(g, 8)))
             h->hot[h->hot_count++] = made->maker;
     }

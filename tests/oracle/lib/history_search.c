@@ -20,84 +20,6 @@ struct search {
     long nodes;
 };
 
-static void
-show_run(const char *run, void *userdata)
-{
-    struct player *p = userdata;
-
-    oracle_show_run(p->oracle, run, &p->wanted);
-}
-
-static bool
-is_state(struct history *h, struct oracle *oracle)
-{
-    struct player *p = h->player;
-
-    if (oracle_tick_is_due(oracle) != h->tick_is_due)
-        return false;
-    p->oracle = oracle;
-    pw_buf_clear(&p->wanted);
-    oracle_each_run(oracle, show_run, p);
-    oracle_show_rest(oracle, &p->wanted);
-    return strcmp(pw_buf_text(&p->wanted), pw_buf_text(&h->state)) == 0;
-}
-
-/* In its lines, the fence is the fifth number of a task and the fourth of a round. */
-void
-history_read_progress(
-    const struct history *history, const char *run, struct oracle_progressed *progressed)
-{
-    char head[64];
-    const char *line;
-
-    *progressed = (struct oracle_progressed){0};
-    (void)snprintf(head, sizeof(head), "run %s\n", run); /* it fits */
-    line = strstr(pw_buf_text(&history->state), head);
-    for (line = line == NULL ? "" : line + strlen(head);
-         *line != '\0' && strncmp(line, "notes ", 6) != 0; line += strcspn(line, "\n") + 1) {
-        int skip = strncmp(line, "task ", 5) == 0 ? 5 : strncmp(line, "round ", 6) == 0 ? 4 : 0;
-        const char *word = line;
-        int fence = 0;
-
-        progressed->audits += strncmp(line, "audit ", 6) == 0;
-        progressed->rounds += strncmp(line, "round ", 6) == 0;
-        for (int i = 0; i < skip; i++)
-            word += strcspn(word, " ") + 1;
-        for (; skip > 0 && *word >= '0' && *word <= '9'; word++)
-            fence = fence * 10 + (*word - '0');
-        if (fence > progressed->fence)
-            progressed->fence = fence;
-    }
-}
-
-struct past {
-    struct history *history;
-    struct oracle *oracle;
-    bool found;
-};
-
-static void
-look_for_past(const char *run, void *userdata)
-{
-    struct past *past = userdata;
-    struct oracle_progressed now, last;
-
-    oracle_look_progress(past->oracle, run, &now);
-    history_read_progress(past->history, run, &last);
-    past->found = past->found || now.fence > last.fence || now.rounds > last.rounds ||
-        now.audits > last.audits;
-}
-
-/* Whether something has gone further than it has in the tables, so that no order leads there. */
-static bool
-is_past(struct history *h, struct oracle *oracle)
-{
-    struct past past = {h, oracle, false};
-
-    oracle_each_run(oracle, look_for_past, &past);
-    return past.found;
-}
-
 /* Whether the same calls have led to the same state before; if not, it is noted. */
 static bool
 was_seen(struct search *s, struct oracle *oracle, unsigned done)
@@ -209,12 +131,12 @@ search_from(struct search *s, struct oracle *oracle, unsigned done, int depth)
     int next[HISTORY_CALLS_MAX], count;
 
     keep_longest(s, depth);
-    if (all_answered_are_done(s->history, done) && is_state(s->history, oracle)) {
+    if (all_answered_are_done(s->history, done) && history_is_state(s->history, oracle)) {
         s->history->ways_count = 0;
         keep_longest(s, depth);
         return true;
     }
-    if (is_past(s->history, oracle) || was_seen(s, oracle, done))
+    if (history_is_past(s->history, oracle) || was_seen(s, oracle, done))
         return false;
     count = list_next(s->history, done, next);
     for (int i = 0; i < count; i++)
@@ -233,6 +155,7 @@ history_explain(struct history *history)
     if (s.seen == NULL)
         bench_die("out of memory");
     history->ways_count = 0;
+    history->explaining = true;
     found = search_from(&s, base, 0, 0);
     history->player->oracle = base;
     free(s.seen);
@@ -245,5 +168,6 @@ history_explain(struct history *history)
         if (!history_apply(history, base, &history->ways[i]))
             bench_die("the order that was found is none");
     history->player->oracle = base;
+    history->explaining = !found; /* whoever tells of it tries it once more */
     return found;
 }

@@ -32,12 +32,14 @@ tell_call(struct history *h, int at)
 static void
 tell_way(const struct history_way *way)
 {
-    static const char *const moments[] = {"", " (in its sweep)", " (at its time limits)"};
+    static const char *const moments[] = {
+        "", " (in its sweep)", " (when that ends it)", " (at its time limits)"};
 
-    printf("#   %d%s%s%s%s", way->at + 1, way->nothing ? ", without effect" : "",
+    printf("#   %d%s%s%s%s%s", way->at + 1, way->nothing ? ", without effect" : "",
         way->lost_tick ? ", only its mark of housekeeping" : "",
         way->other_tick ? ", another does the housekeeping" : "",
-        way->other_claim ? ", does not see another claim of its session" : "");
+        way->other_claim ? ", does not see another claim of its session" : "",
+        way->unseen_ending ? ", does not see that its run is to end" : "");
     if (way->chosen[0] != '\0')
         printf(", took %s", way->chosen);
     for (int i = 0; i < way->held_count; i++)
@@ -59,23 +61,6 @@ tell_lines(const char *who, const char *text, const char *other)
             printf("#   %s: %s", who, line);
         text += length + (text[length] == '\n');
     }
-}
-
-static void
-add_run(const char *run, void *userdata)
-{
-    struct player *p = userdata;
-
-    oracle_show_run(p->oracle, run, &p->wanted);
-}
-
-static void
-show_all(struct player *p, struct oracle *oracle)
-{
-    p->oracle = oracle;
-    pw_buf_clear(&p->wanted);
-    oracle_each_run(oracle, add_run, p);
-    oracle_show_rest(oracle, &p->wanted);
 }
 
 /* What else a call would have been answered behind the longest order. */
@@ -106,7 +91,7 @@ history_tell(struct history *history, long seed, long phase)
 
     printf("# seed %ld, phase %ld: no order of these %d calls explains it%s. Before them:\n", seed,
         phase, h->calls_count, h->gave_up ? ", as far as they were tried" : "");
-    show_all(p, base);
+    history_show(h, base);
     reduce_print_comment(pw_buf_text(&p->wanted));
     printf("# The calls:\n");
     for (int i = 0; i < h->calls_count; i++)
@@ -120,7 +105,7 @@ history_tell(struct history *history, long seed, long phase)
     for (int i = 0; i < h->calls_count; i++)
         if ((done >> i & 1) == 0 && h->calls[i].answered != HISTORY_UNKNOWN)
             tell_next(h, copy, i, done);
-    show_all(p, copy);
+    history_show(h, copy);
     tell_lines("tables", pw_buf_text(&h->state), pw_buf_text(&p->wanted));
     tell_lines("oracle", pw_buf_text(&p->wanted), pw_buf_text(&h->state));
     p->oracle = base;

@@ -17,6 +17,7 @@
 
 enum {
     COMPARE_ALL_EVERY = 1000,
+    DEFINITIONS = 24,
 };
 
 void
@@ -66,6 +67,7 @@ match_seed(struct player *player, long seed, const struct match_plan *plan)
         bench_die("out of memory");
     generator_init(&generator, (uint64_t)seed);
     generator.flows = plan->flows;
+    generator.definitions = plan->flows ? DEFINITIONS : 0;
     player->seed = seed;
     player_reset(player);
     for (long i = 0; i < plan->calls && same; i++) {

@@ -205,6 +205,10 @@ show_and_compare(struct player *player, struct pw_buf *ids)
         pw_buf_adds(&player->got, PQresultErrorMessage(result));
     PQclear(result);
     pw_buf_done(&list);
+    if (player->put_in_order != NULL) {
+        player->put_in_order(&player->got);
+        player->put_in_order(&player->wanted);
+    }
     return compare(player, "the runs differ");
 }
 

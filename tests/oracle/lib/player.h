@@ -37,16 +37,17 @@ struct player {
     struct coverage *coverage;
     struct player_choice choices[CALL_ITEMS_MAX];
     struct oracle_chooser chooser;
-    long seed;             /* of what is random in the engine; 0: none */
-    int number;            /* of the call that is being made */
-    int children;          /* that flows have started in it */
-    PGresult *swept;       /* sessions that housekeeping has ended */
-    uint64_t digest;       /* of all answers since the beginning */
-    char before[48];       /* goes with the next statement, ahead of it */
-    struct pw_buf sql;     /* the arguments of the last call */
-    struct pw_buf got;     /* what the engine answered, or holds */
-    struct pw_buf wanted;  /* the same of the oracle */
-    struct pw_buf problem; /* what differs, for people */
+    void (*put_in_order)(struct pw_buf *shown); /* what may stand in any order; NULL: nothing may */
+    long seed;                                  /* of what is random in the engine; 0: none */
+    int number;                                 /* of the call that is being made */
+    int children;                               /* that flows have started in it */
+    PGresult *swept;                            /* sessions that housekeeping has ended */
+    uint64_t digest;                            /* of all answers since the beginning */
+    char before[48];                            /* goes with the next statement, ahead of it */
+    struct pw_buf sql;                          /* the arguments of the last call */
+    struct pw_buf got;                          /* what the engine answered, or holds */
+    struct pw_buf wanted;                       /* the same of the oracle */
+    struct pw_buf problem;                      /* what differs, for people */
 };
 
 enum player_outcome {

@@ -93,13 +93,21 @@ oracle_settle_due(struct oracle *o, struct oracle_run *run, size_t at)
     oracle_drop(run->waits, &run->waits_count, sizeof(wait), at);
 }
 
+/* A claim comes to it. */
 static bool
-may_take(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
+may_find(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
     enum oracle_place place)
 {
     return run->living && run->place == place && !run->workflow->workflow_paused &&
         !o->queues[run->queue].paused && (s->queues >> run->queue & 1) != 0 &&
         !oracle_locked(o, run);
+}
+
+static bool
+may_take(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
+    enum oracle_place place)
+{
+    return may_find(o, s, run, place) && !oracle_is_left_over(run);
 }
 
 /* RUN, or RUN/TASK. */
@@ -157,10 +165,16 @@ comes_before(const struct oracle_run *a, const struct oracle_run *b)
     return a->priority != b->priority ? a->priority < b->priority : a->due_at < b->due_at;
 }
 
+/* How many a claim is given: at least, and at most. */
+struct wanted {
+    int least;
+    int most;
+};
+
 /* Everything that was taken could be, and nothing of the same queue that comes before it was left. */
 static const char *
 choice_problem(struct oracle *o, const struct oracle_session *s, const struct taken *taken,
-    enum oracle_place place, int wanted)
+    enum oracle_place place, struct wanted wanted)
 {
     for (size_t i = 0; i < taken->count; i++) {
         const struct oracle_run *run = taken->runs[i];
@@ -173,10 +187,79 @@ choice_problem(struct oracle *o, const struct oracle_session *s, const struct ta
                 return oracle_keepf(o, "not allowed: %s/%d comes before %s", other->id, other->task,
                     taken->names[i]);
     }
-    if ((int)taken->count != wanted)
+    if ((int)taken->count < wanted.least || (int)taken->count > wanted.most)
         return oracle_keepf(
-            o, "not allowed: %d tasks were claimed, not %d", (int)taken->count, wanted);
+            o, "not allowed: %d tasks were claimed, not %d", (int)taken->count, wanted.most);
     return NULL;
+}
+
+/* A claim has found tasks of runs that are to end, and takes them away instead; whether it came to them is not told. */
+static void
+end_left_over(struct oracle *o, const struct oracle_session *s, enum oracle_place place)
+{
+    for (struct oracle_run *run = o->runs; run != NULL; run = run->next) {
+        bool found = false;
+
+        for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+            if (oracle_is_left_over(task) && may_find(o, s, task, place)) {
+                found = true;
+                for (size_t i = 0; i < task->waits_count;)
+                    if (task->waits[i].due_at <= o->now)
+                        oracle_settle_due(o, task, i);
+                    else
+                        i++;
+            }
+        if (found && !oracle_flow_is_locked(o, run))
+            oracle_let_end(o, run);
+    }
+}
+
+static int
+least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* What there is for a claim. */
+struct found {
+    int ready;
+    int suspects;
+    int left;          /* of runs that are to end */
+    int left_suspects; /* the same of suspects */
+    int holds;         /* it has that many others */
+};
+
+static struct found
+look_around(struct oracle *o, const struct oracle_session *s, bool unseen)
+{
+    struct found f = {0};
+
+    for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run)) {
+        f.ready += may_take(o, s, run, ORACLE_READY);
+        f.suspects += may_take(o, s, run, ORACLE_SUSPECT);
+        f.left += oracle_is_left_over(run) && may_find(o, s, run, ORACLE_READY);
+        f.left_suspects += oracle_is_left_over(run) && may_find(o, s, run, ORACLE_SUSPECT);
+        f.holds += run->living && run->place == ORACLE_HELD && run->session == s->id && !unseen;
+    }
+    return f;
+}
+
+/* Whether a claim took what it could and nothing else; what it finds of runs that are to end counts, too. */
+static const char *
+judge(struct oracle *o, const struct oracle_session *s, const struct oracle_claim_spec *spec,
+    const struct taken *taken, const struct found *f)
+{
+    bool quiet = spec->quiet && f->ready + f->left == 0 && f->holds == 0 && spec->most > 0 &&
+        f->suspects + f->left_suspects > 0;
+    enum oracle_place place = quiet ? ORACLE_SUSPECT : ORACLE_READY;
+    int most = quiet ? 1 : spec->most, ready = quiet ? f->suspects : f->ready;
+    int left = quiet ? f->left_suspects : f->left, all = least(most, ready + left);
+    struct wanted wanted = {all > left ? all - left : 0, least(most, ready)};
+    const char *problem = choice_problem(o, s, taken, place, wanted);
+
+    if (problem == NULL && (int)taken->count < all)
+        end_left_over(o, s, place);
+    return problem;
 }
 
 /* The same of a call of which not all is known: others may have been locked, or not fit in. */
@@ -256,7 +339,7 @@ oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const 
     struct pw_buf *reply)
 {
     const char *problem = oracle_session_problem(oracle, spec->session);
-    int ready = 0, suspects = 0, holds = 0;
+    struct found found;
     bool unseen = oracle->meanwhile != NULL && oracle->meanwhile->other_claim;
     struct oracle_session *s;
     struct taken taken;
@@ -275,18 +358,9 @@ oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const 
     if (s->draining)
         return chosen[0] == NULL ? "draining" : "not allowed: the session is draining";
     taken = find_taken(oracle, chosen);
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run)) {
-        ready += may_take(oracle, s, run, ORACLE_READY);
-        suspects += may_take(oracle, s, run, ORACLE_SUSPECT);
-        holds += run->living && run->place == ORACLE_HELD && run->session == s->id && !unseen;
-    }
-    if (spec->taken > 0)
-        problem = observed_problem(oracle, s, spec, &taken, holds);
-    else if (spec->quiet && ready == 0 && holds == 0 && suspects > 0 && spec->most > 0)
-        problem = choice_problem(oracle, s, &taken, ORACLE_SUSPECT, 1);
-    else
-        problem = choice_problem(
-            oracle, s, &taken, ORACLE_READY, ready < spec->most ? ready : spec->most);
+    found = look_around(oracle, s, unseen);
+    problem = spec->taken > 0 ? observed_problem(oracle, s, spec, &taken, found.holds)
+                              : judge(oracle, s, spec, &taken, &found);
     if (problem == NULL && taken.count == 0)
         problem = "nothing";
     if (problem == NULL) {

@@ -92,6 +92,11 @@ add_hidden(uint64_t *sum, struct oracle *o)
         add_text(sum, text);
         for (size_t i = 0; i < run->audits_count; i++)
             add_text(sum, run->audits[i].detail == NULL ? "-" : run->audits[i].detail);
+        for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next) {
+            (void)snprintf(text, sizeof(text), "%d ", task->living && task->woken);
+            if (task->was_task)
+                add_text(sum, text);
+        }
     }
     for (size_t i = 0; i < o->sessions_count; i++) {
         const struct oracle_session *s = &o->sessions[i];

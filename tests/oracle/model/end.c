@@ -223,11 +223,8 @@ forget_waits(struct oracle_run *run)
 static struct oracle_run *
 find_parent(struct oracle *o, const struct oracle_run *run)
 {
-    struct oracle_run *parent =
-        run->parent == NULL || run->parent_step == NULL ? NULL : oracle_find_run(o, run->parent);
+    struct oracle_run *parent = oracle_row_above(o, run);
 
-    if (parent != NULL && strchr(run->parent_step, '#') != NULL)
-        parent = oracle_find_task(parent, run->parent_task);
     return parent != NULL && parent->living ? parent : NULL;
 }
 
@@ -268,6 +265,10 @@ oracle_end_run(struct oracle *o, struct oracle_run *run, int status, const char 
     struct oracle_run *parent = find_parent(o, run);
     struct oracle_round *round, told;
 
+    /* It may also have ended since it was in the way. */
+    if (parent == NULL && oracle_row_above(o, run) != NULL &&
+        oracle_row_is_held(o, oracle_row_above(o, run)))
+        return "busy";
     if (parent != NULL &&
         (strchr(run->parent_step, '#') == NULL ? oracle_flow_is_locked(o, parent)
                                                : oracle_locked(o, parent)))

@@ -46,8 +46,16 @@ const char *oracle_force_end(
 void oracle_drop_task(struct oracle *o, struct oracle_run *task);
 void oracle_drop_tasks(struct oracle *o, struct oracle_run *run, bool held);
 
-/* Another call has the run of a flow, or a flow that its end may end. */
+/* Where the end of a run meets whoever waits for it: a run, which may have ended, or a task of it; a step of a flow has no task, so there
+ * it is the run. NULL: nobody waited. */
+struct oracle_run *oracle_row_above(struct oracle *o, const struct oracle_run *run);
+
+/* Another call has the run of a flow, or a flow that its end may end; or one of its tasks. */
 bool oracle_flow_is_locked(struct oracle *o, const struct oracle_run *run);
+bool oracle_tasks_are_locked(const struct oracle *o, const struct oracle_run *run);
+
+/* A task that could be claimed, if its run were not to end: whoever let that happen could not have it. */
+bool oracle_is_left_over(const struct oracle_run *task);
 
 /* An item that lets go of a task. */
 void oracle_item_task(struct oracle *o, struct oracle_run *task, const struct oracle_item *item,

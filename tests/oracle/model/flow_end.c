@@ -73,7 +73,7 @@ void
 oracle_drop_tasks(struct oracle *o, struct oracle_run *run, bool held)
 {
     for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
-        if (task->living && (held || task->place != ORACLE_HELD))
+        if (task->living && (held || task->place != ORACLE_HELD) && !oracle_locked(o, task))
             oracle_drop_task(o, task);
 }
 
@@ -134,7 +134,8 @@ oracle_begin_ending(struct oracle *o, struct oracle_run *run, int status, const 
     run->ending_why = pw_json_text(message, &o->texts);
     run->ending_error = oracle_keep(o, error);
     for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
-        if (task->living && task->place == ORACLE_HELD)
+        /* Whoever is at it, with a commit or a claim, is told by the next call. */
+        if (task->living && task->place == ORACLE_HELD && !oracle_locked(o, task))
             mark(task, run);
     run->grace_at = o->now + o->grace_us;
     run->touched = true;
@@ -146,7 +147,7 @@ const char *
 oracle_force_end(
     struct oracle *o, struct oracle_run *run, int status, const char *error, bool rollback)
 {
-    if (oracle_flow_is_locked(o, run))
+    if (oracle_flow_is_locked(o, run) || oracle_tasks_are_locked(o, run))
         return "busy";
     oracle_cancel_children(o, run);
     oracle_drop_tasks(o, run, true);

@@ -283,6 +283,21 @@ let_go_before(
         one_of(item->kind, closing_kinds) && run->ending_fence == item->fence;
 }
 
+/* A task waits for something when its run is about to fail: what it waits for goes with it. */
+static bool
+does_not_see_ending(
+    const struct oracle *o, const struct oracle_run *task, const struct oracle_item *item)
+{
+    return o->meanwhile != NULL && o->meanwhile->unseen_ending && !task->ending &&
+        strcmp(item->kind, "child") != 0;
+}
+
+static const char *
+row_of(struct oracle *o, const struct oracle_item *item)
+{
+    return item->task == 0 ? item->run : oracle_keepf(o, "%s/%d", item->run, item->task);
+}
+
 static const char *
 commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, const char **value)
 {
@@ -292,6 +307,9 @@ commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, co
 
     if (session >> 32 != o->epoch)
         return "lease_lost";
+    /* Also if it has ended since. */
+    if (o->meanwhile != NULL && oracle_is_held(o, row_of(o, item)))
+        return "busy";
     if (run == NULL || !run->living)
         return answer_ended(o, session, run, item, value);
     if (item->task > 0 && !run->workflow->flow)
@@ -318,9 +336,13 @@ commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, co
         oracle_item_task(o, run, item, &answer, value);
         return answer;
     }
+    /* A child that a failure at the same time does not see would never be cancelled. */
+    if (item->task > 0 && strcmp(item->kind, "child") == 0 && oracle_locked(o, run->whole))
+        return "busy";
     if (item->task > 0 && run->whole->ending && run->whole->ending_status == ORACLE_ERROR) {
         /* A flow that has failed takes what its tasks record, but there is nothing to wait for any more. */
-        if (one_of(item->kind, wait_kinds) && strcmp(item->kind, "step") != 0)
+        if (one_of(item->kind, wait_kinds) && strcmp(item->kind, "step") != 0 &&
+            !does_not_see_ending(o, run, item))
             return "cancelled";
     } else if (run->ending && !run->rolling_back) {
         if (one_of(item->kind, closing_kinds) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several calls at the same time: what one of them notices of the others, and which of them housekeeping may meet. */
-#include "state.h"
+#include "flow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +23,31 @@ oracle_is_held(const struct oracle *o, const char *id)
     return false;
 }
 
+enum {
+    NAME_SIZE = 56,
+};
+
+/* RUN, or RUN/TASK of a task of a flow. */
+static void
+write_row(const struct oracle_run *run, char name[NAME_SIZE])
+{
+    if (run->task > 0)
+        (void)snprintf(name, NAME_SIZE, "%s/%d", run->id, run->task); /* they fit */
+    else
+        (void)snprintf(name, NAME_SIZE, "%s", run->id);
+}
+
+bool
+oracle_row_is_held(const struct oracle *o, const struct oracle_run *run)
+{
+    char name[NAME_SIZE];
+
+    if (o->meanwhile == NULL)
+        return false;
+    write_row(run, name);
+    return oracle_is_held(o, name);
+}
+
 static void
 write_session(const struct oracle_session *session, char id[24])
 {
@@ -36,6 +61,17 @@ oracle_session_locked(const struct oracle *o, const struct oracle_session *sessi
 
     write_session(session, id);
     return oracle_is_held(o, id);
+}
+
+/* Whether a call that gives back what a session has sees something that is left. */
+bool
+oracle_still_holds(struct oracle *o, const struct oracle_session *session)
+{
+    for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run))
+        if (run->living && run->place == ORACLE_HELD && run->session == session->id)
+            return true;
+    return o->meanwhile != NULL &&
+        oracle_is_held(o, oracle_keepf(o, ORACLE_STAYS "%" PRId64, session->id));
 }
 
 bool
@@ -70,47 +106,229 @@ limit_is_over(const struct oracle *o, int64_t at)
     return at != ORACLE_NONE && at <= o->now;
 }
 
-static bool
-is_due(struct oracle *o, const struct oracle_run *run)
-{
-    const struct oracle_session *s = oracle_find_session(o, run->session);
+/* For whoever asks about rows: each is told by its name, which lives as long as the oracle. */
+struct teller {
+    struct oracle *oracle;
+    void (*tell)(const char *id, void *userdata);
+    void *userdata;
+};
 
-    return run->living &&
-        ((run->place == ORACLE_WAITING && run->due_at <= o->now) ||
-            (run->place == ORACLE_HELD && s != NULL && (is_over(o, s) || s->running.run != NULL)) ||
-            limit_is_over(o, run->timeout_at) || limit_is_over(o, run->grace_at) ||
-            limit_is_over(o, run->cancel_at));
+static void
+tell_row(const struct teller *t, const struct oracle_run *run)
+{
+    char name[NAME_SIZE];
+
+    write_row(run, name);
+    t->tell(run->task > 0 ? oracle_keep(t->oracle, name) : run->id, t->userdata);
+}
+
+static const struct oracle_run *
+living_above(struct oracle *o, const struct oracle_run *run)
+{
+    const struct oracle_run *above = oracle_row_above(o, run);
+
+    return above != NULL && above->living ? above : NULL;
+}
+
+/* It ended a moment ago: a call may have come to it when that was not committed yet. */
+static bool
+ended_now(const struct oracle *o, const struct oracle_run *run)
+{
+    const struct oracle_round *last = oracle_last_round(run->whole);
+
+    return !run->living && last != NULL && last->ended_at == o->now;
 }
 
 void
-oracle_each_due(struct oracle *oracle, void (*tell)(const char *id, void *userdata), void *userdata)
+oracle_each_above(struct oracle *oracle, const char *run,
+    void (*tell)(const char *id, void *userdata), void *userdata)
 {
-    for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
-        if (is_due(oracle, run)) {
-            const char *parent = oracle_parent_of(oracle, run->id);
+    struct teller t = {oracle, tell, userdata};
 
-            tell(run->id, userdata);
-            if (parent != NULL)
-                tell(parent, userdata);
-        }
+    for (const struct oracle_run *at = oracle_find_run(oracle, run); at != NULL && at->living;
+         at = living_above(oracle, at)) {
+        const struct oracle_run *above = oracle_row_above(oracle, at);
+
+        tell_row(&t, at);
+        /* What it waited for is settled, and it goes on. */
+        if (at->place != ORACLE_OPEN && strcmp(at->id, run) != 0)
+            return;
+        if (above != NULL && ended_now(oracle, above))
+            tell_row(&t, above);
+    }
+}
+
+void
+oracle_each_part(struct oracle *oracle, const char *run,
+    void (*tell)(const char *id, void *userdata), void *userdata)
+{
+    struct teller t = {oracle, tell, userdata};
+
+    for (const struct oracle_run *at = oracle_find_run(oracle, run); at != NULL && at->living;
+         at = living_above(oracle, at)) {
+        for (const struct oracle_run *task = at->tasks; task != NULL; task = task->next)
+            if (task->living)
+                tell_row(&t, task);
+        if (at->place != ORACLE_OPEN && strcmp(at->id, run) != 0)
+            return;
+    }
+}
+
+static const struct oracle_run *
+root_of(struct oracle *o, const struct oracle_run *run)
+{
+    const struct oracle_run *parent;
+
+    while (run->parent != NULL && (parent = oracle_find_run(o, run->parent)) != NULL)
+        run = parent;
+    return run;
+}
+
+/* The run of a row. */
+static struct oracle_run *
+run_of_row(struct oracle *o, const char *row)
+{
+    char id[NAME_SIZE];
+
+    (void)snprintf(id, sizeof(id), "%.*s", (int)strcspn(row, "/"), row); /* an id */
+    return oracle_find_run(o, id);
+}
+
+bool
+oracle_is_of_family(struct oracle *oracle, const char *run, const char *row)
+{
+    const struct oracle_run *a = oracle_find_run(oracle, run), *b = run_of_row(oracle, row);
+
+    return a != NULL && b != NULL && root_of(oracle, a) == root_of(oracle, b);
+}
+
+bool
+oracle_is_above(struct oracle *oracle, const char *run, const char *row)
+{
+    const struct oracle_run *of = run_of_row(oracle, row), *first = oracle_find_run(oracle, run);
+    char name[NAME_SIZE];
+
+    if (first == NULL || of == NULL)
+        return false;
+    for (const struct oracle_run *at = first; at != NULL; at = living_above(oracle, at)) {
+        write_row(at, name);
+        /* Of a flow all rows. */
+        if (at->whole == of && (at->task == 0 || strcmp(name, row) == 0))
+            return true;
+        if (at != first && at->place != ORACLE_OPEN)
+            return false;
+    }
+    return false;
+}
+
+/* Whether housekeeping takes this row from its holder, and whether a run may end by that. */
+static bool
+is_lost(struct oracle *o, const struct oracle_run *run)
+{
+    const struct oracle_session *s = oracle_find_session(o, run->session);
+
+    return run->living && run->place == ORACLE_HELD && s != NULL && is_over(o, s);
+}
+
+static bool
+ends_lost(const struct oracle *o, const struct oracle_run *run)
+{
+    return run->task > 0 ? oracle_ends_lost(o, run, true, true)
+                         : run->ending || run->crashes + 1 >= o->crash_max;
+}
+
+static bool
+has_limit_over(const struct oracle *o, const struct oracle_run *run)
+{
+    return run->living && run->task == 0 &&
+        (limit_is_over(o, run->timeout_at) || limit_is_over(o, run->grace_at) ||
+            limit_is_over(o, run->cancel_at));
+}
+
+struct due_teller {
+    void (*tell)(const char *id, enum oracle_moment moment, void *userdata);
+    void *userdata;
+    enum oracle_moment moment;
+};
+
+static void
+tell_due(const char *id, void *userdata)
+{
+    const struct due_teller *d = userdata;
+
+    d->tell(id, d->moment, d->userdata);
+}
+
+void
+oracle_each_due(struct oracle *oracle,
+    void (*tell)(const char *id, enum oracle_moment moment, void *userdata), void *userdata)
+{
+    struct due_teller d = {tell, userdata, ORACLE_SWEEP};
+    struct teller t = {oracle, tell_due, &d};
+
     for (size_t i = 0; i < oracle->sessions_count; i++)
         if (is_over(oracle, &oracle->sessions[i])) {
             char id[24];
 
             write_session(&oracle->sessions[i], id);
-            tell(oracle_keep(oracle, id), userdata);
+            tell_due(oracle_keep(oracle, id), &d);
         }
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run)) {
+        d.moment = ORACLE_SWEEP;
+        if (is_lost(oracle, run) ||
+            (run->living && run->place == ORACLE_WAITING && run->due_at <= oracle->now))
+            tell_row(&t, run);
+        d.moment = ORACLE_ENDS;
+        if (is_lost(oracle, run) && ends_lost(oracle, run)) {
+            oracle_each_above(oracle, run->id, tell_due, &d);
+            oracle_each_part(oracle, run->id, tell_due, &d);
+        }
+        d.moment = ORACLE_LIMITS;
+        if (has_limit_over(oracle, run)) {
+            oracle_each_above(oracle, run->id, tell_due, &d);
+            oracle_each_part(oracle, run->id, tell_due, &d);
+        }
+    }
 }
 
 void
 oracle_each_held(struct oracle *oracle, int64_t session,
-    void (*tell)(const char *run, void *userdata), void *userdata)
+    void (*tell)(const char *row, void *userdata), void *userdata)
 {
-    for (const struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+    struct teller t = {oracle, tell, userdata};
+
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
         if (run->living &&
-            (session == 0 ? run->place == ORACLE_READY || run->place == ORACLE_SUSPECT
+            (session == 0 ? (run->place == ORACLE_READY || run->place == ORACLE_SUSPECT) &&
+                        !oracle_is_left_over(run)
                           : run->place == ORACLE_HELD && run->session == session))
-            tell(run->id, userdata);
+            tell_row(&t, run);
+}
+
+void
+oracle_each_ending(struct oracle *oracle, int64_t session,
+    void (*tell)(const char *row, void *userdata), void *userdata)
+{
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
+        if (run->living && run->place == ORACLE_HELD && run->session == session &&
+            (run->whole->ending || run->parent_step != NULL)) {
+            oracle_each_above(oracle, run->id, tell, userdata);
+            oracle_each_part(oracle, run->id, tell, userdata);
+        }
+}
+
+void
+oracle_each_left_over(
+    struct oracle *oracle, void (*tell)(const char *row, void *userdata), void *userdata)
+{
+    struct teller t = {oracle, tell, userdata};
+
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
+        if (run->living && oracle_is_left_over(run)) {
+            tell_row(&t, run);
+            oracle_each_above(oracle, run->id, tell, userdata);
+            oracle_each_part(oracle, run->id, tell, userdata);
+        }
 }
 
 void
@@ -122,15 +340,42 @@ oracle_look_progress(struct oracle *oracle, const char *run, struct oracle_progr
     *progressed = (struct oracle_progressed){0};
     if (found == NULL)
         return;
+    progressed->found = true;
     progressed->fence = found->living ? found->fence : last == NULL ? 0 : last->fence;
     progressed->rounds = (int)found->rounds_count;
     progressed->audits = (int)found->audits_count;
+    for (const struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        for (size_t i = 0; i < task->steps_count; i++)
+            progressed->records += task->steps[i].state != ORACLE_RUNNING;
 }
 
-const char *
-oracle_parent_of(struct oracle *oracle, const char *run)
+bool
+oracle_look_row(struct oracle *oracle, const char *row, int *round, int *fence)
+{
+    const struct oracle_run *run = run_of_row(oracle, row);
+    char name[NAME_SIZE];
+
+    for (; run != NULL; run = run->task == 0 ? run->tasks : run->next) {
+        write_row(run, name);
+        if (strcmp(name, row) == 0) {
+            *round = run->round;
+            *fence = run->fence;
+            return run->living;
+        }
+    }
+    return false;
+}
+
+void
+oracle_each_task(struct oracle *oracle, const char *run,
+    void (*tell)(const char *row, void *userdata), void *userdata)
 {
     const struct oracle_run *found = oracle_find_run(oracle, run);
+    struct teller t = {oracle, tell, userdata};
 
-    return found == NULL || !found->living || found->parent_step == NULL ? NULL : found->parent;
+    for (const struct oracle_run *task = found == NULL ? NULL : found->tasks; task != NULL;
+         task = task->next)
+        if (task->was_task)
+            tell_row(&t, task);
 }

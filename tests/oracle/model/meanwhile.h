@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls at the same time: what one of them notices of the others, and copies of the oracle to try orders with. */
+/*
+ * Calls at the same time: what one of them notices of the others, and copies of the oracle to try orders with. What can be held is
+ * a row: that of a run, by its id, or of a task of a flow, as RUN/TASK. Names that are told live as long as the oracle.
+ */
 #ifndef PAWL_ORACLE_MEANWHILE_H
 #define PAWL_ORACLE_MEANWHILE_H
 
 #include "oracle.h"
 
-/* Among what is held: whatever topic the call comes to. */
-#define ORACLE_TOPIC "topic"
+/* Among what is held, before a topic: that, with any key. */
+#define ORACLE_TOPIC "topic "
 /* And before the id of a run: late results of that. */
 #define ORACLE_LATE "late "
+/* Or before the number of a session: something of it that another call is giving back, too. */
+#define ORACLE_STAYS "stays "
 
 /* Housekeeping passes over what is held as it comes to it, and that can change while it is at it. */
 enum oracle_moment {
     ORACLE_OWN,    /* what the call is about */
     ORACLE_SWEEP,  /* its housekeeping: due timers, sessions whose lease is over */
+    ORACLE_ENDS,   /* what ends because it is taken from such a session, one after another */
     ORACLE_LIMITS, /* then time limits */
     ORACLE_MOMENTS,
 };
@@ -21,9 +27,11 @@ enum oracle_moment {
 /* What others do while the next call is made, as far as it can notice: it passes over what they hold. */
 struct oracle_meanwhile {
     const char *const
-        *held[ORACLE_MOMENTS]; /* runs, and sessions by their number; NULL at the end */
+        *held[ORACLE_MOMENTS]; /* rows, and sessions by their number; NULL at the end */
     bool other_tick;           /* housekeeping is due, and another call does it */
     bool other_claim;          /* a claim of the same session is under way and not seen */
+    bool
+        unseen_ending; /* that a run of a flow is to end is not committed yet when a task of it comes to wait */
 };
 
 /* From now on; NULL: nobody does anything. It must live as long as it counts. */
@@ -39,28 +47,54 @@ uint64_t oracle_digest(struct oracle *oracle);
 bool oracle_tick_is_due(const struct oracle *oracle);
 void oracle_lose_tick(struct oracle *oracle);
 
-/* Calls back for each run, and each session by its number, that housekeeping has something to do with. */
-void oracle_each_due(
-    struct oracle *oracle, void (*tell)(const char *id, void *userdata), void *userdata);
+/* Calls back for each row, and each session by its number, that housekeeping has something to do with, and when it comes to it. */
+void oracle_each_due(struct oracle *oracle,
+    void (*tell)(const char *id, enum oracle_moment moment, void *userdata), void *userdata);
 
 /* Whether this session, by its number, lives although its lease is over. */
 bool oracle_lease_is_over(struct oracle *oracle, int64_t session);
 
-/* Calls back for each run that a session holds (0: that could be claimed). */
+/* Calls back for each row that a session holds (0: that could be claimed). */
 void oracle_each_held(struct oracle *oracle, int64_t session,
-    void (*tell)(const char *run, void *userdata), void *userdata);
+    void (*tell)(const char *row, void *userdata), void *userdata);
 
-/* Of a run, what never becomes less: its fence, and how many rounds and audit rows it has. */
+/* The same of tasks that could be claimed if their run were not to end, and of what a claim has to do with that finds them. */
+void oracle_each_left_over(
+    struct oracle *oracle, void (*tell)(const char *row, void *userdata), void *userdata);
+
+/* The rows that are needed as well when a session lets go of what it holds, because a run is to end. */
+void oracle_each_ending(struct oracle *oracle, int64_t session,
+    void (*tell)(const char *row, void *userdata), void *userdata);
+
+/* The rows without which a run cannot end: its own, that of whoever waits for it, and so on where that is a flow. */
+void oracle_each_above(struct oracle *oracle, const char *run,
+    void (*tell)(const char *row, void *userdata), void *userdata);
+
+/* The tasks that live of this run and of the flows that its end may end. */
+void oracle_each_part(struct oracle *oracle, const char *run,
+    void (*tell)(const char *row, void *userdata), void *userdata);
+
+/* Whether a row is of this run, or of one that its end may change; and whether it is of the same family. */
+bool oracle_is_above(struct oracle *oracle, const char *run, const char *row);
+bool oracle_is_of_family(struct oracle *oracle, const char *run, const char *row);
+
+/* Of a run, what never becomes less: its fence, and how many rounds, records and audit rows it has. */
 struct oracle_progressed {
+    bool found;
     int fence;
     int rounds;
+    int records;
     int audits;
 };
 
 void oracle_look_progress(
     struct oracle *oracle, const char *run, struct oracle_progressed *progressed);
 
-/* The run whose child it is and that waits for it, or NULL. */
-const char *oracle_parent_of(struct oracle *oracle, const char *run);
+/* Calls back for each task that a run of a flow has had. */
+void oracle_each_task(struct oracle *oracle, const char *run,
+    void (*tell)(const char *row, void *userdata), void *userdata);
+
+/* The round and the fence of a row. False: it does not live. */
+bool oracle_look_row(struct oracle *oracle, const char *row, int *round, int *fence);
 
 #endif

@@ -27,7 +27,7 @@ oracle_cancel_run(
     if (run->ending)
         return run->ending_status == 2 ? "ERROR" : "already";
     if (run->place == ORACLE_OPEN) {
-        if (oracle_flow_is_locked(o, run))
+        if (oracle_flow_is_locked(o, run) || oracle_tasks_are_locked(o, run))
             return "busy";
         oracle_begin_ending(
             o, run, 3, oracle_error(o, "cancelled", why == NULL ? "cancelled" : why), rollback, by);

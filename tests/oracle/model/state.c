@@ -139,7 +139,7 @@ bool
 oracle_locked(const struct oracle *o, const struct oracle_run *run)
 {
     return run->living &&
-        ((o->locked != NULL && strcmp(o->locked, run->id) == 0) || oracle_is_held(o, run->id));
+        ((o->locked != NULL && strcmp(o->locked, run->id) == 0) || oracle_row_is_held(o, run));
 }
 
 void

@@ -323,6 +323,7 @@ struct oracle_run *oracle_find_living(struct oracle *o, const char *id); /* and 
 struct oracle_session *oracle_find_session(struct oracle *o, int64_t id);
 bool oracle_locked(const struct oracle *o, const struct oracle_run *run);
 bool oracle_session_locked(const struct oracle *o, const struct oracle_session *session);
+bool oracle_still_holds(struct oracle *o, const struct oracle_session *session);
 
 /* NULL if the session may act, else the SQLSTATE. */
 const char *oracle_session_problem(struct oracle *o, int64_t id);
@@ -424,6 +425,7 @@ void oracle_tick(struct oracle *o);
 
 /* Another call has this run, or this session, by its id as text; meanwhile.c. */
 bool oracle_is_held(const struct oracle *o, const char *id);
+bool oracle_row_is_held(const struct oracle *o, const struct oracle_run *run);
 /* Pieces of it: a run gets ready; it is taken back from its holder; a limit, one of the run's three, is enforced, "busy": not now. */
 void oracle_make_due(struct oracle *o, struct oracle_run *run);
 void oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool started);

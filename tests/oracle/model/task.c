@@ -73,6 +73,17 @@ oracle_free_tasks(struct oracle_run *run)
     }
 }
 
+struct oracle_run *
+oracle_row_above(struct oracle *o, const struct oracle_run *run)
+{
+    struct oracle_run *parent =
+        run->parent == NULL || run->parent_step == NULL ? NULL : oracle_find_run(o, run->parent);
+
+    if (parent != NULL && strchr(run->parent_step, '#') != NULL)
+        parent = oracle_find_task(parent, run->parent_task);
+    return parent;
+}
+
 bool
 oracle_flow_is_locked(struct oracle *o, const struct oracle_run *run)
 {
@@ -83,15 +94,27 @@ oracle_flow_is_locked(struct oracle *o, const struct oracle_run *run)
 
         if (oracle_locked(o, at))
             return true;
-        if (at->place != ORACLE_OPEN || at->parent == NULL || at->parent_step == NULL)
-            return false;
-        parent = oracle_find_run(o, at->parent);
-        if (parent != NULL && strchr(at->parent_step, '#') != NULL)
-            parent = oracle_find_task(parent, at->parent_task);
+        parent = at->place == ORACLE_OPEN ? oracle_row_above(o, at) : NULL;
         if (parent == NULL || !parent->living)
-            return false;
+            return parent != NULL && oracle_row_is_held(o, parent);
         at = parent;
     }
+}
+
+bool
+oracle_tasks_are_locked(const struct oracle *o, const struct oracle_run *run)
+{
+    for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
+        if (oracle_locked(o, task))
+            return true;
+    return false;
+}
+
+bool
+oracle_is_left_over(const struct oracle_run *task)
+{
+    return task->task > 0 && task->whole->ending &&
+        (task->place == ORACLE_READY || task->place == ORACLE_SUSPECT);
 }
 
 int

@@ -99,19 +99,22 @@ oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool st
 int
 oracle_release_held(struct oracle *o, struct oracle_session *session, bool crashed)
 {
+    enum oracle_moment moment = o->moment;
     int count = 0;
 
     for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run))
         if (run->living && run->place == ORACLE_HELD && run->session == session->id &&
             !oracle_locked(o, run)) {
             count++;
+            o->moment = moment == ORACLE_SWEEP ? ORACLE_ENDS : moment;
             /* The whole run is needed then; it is left to the next sweep, and its holder may go on. */
-            if (oracle_ends_lost(o, run, crashed, run->started) &&
-                oracle_flow_is_locked(o, run->whole))
-                continue;
-            if (crashed && run->started)
-                oracle_audit(o, run, "lease_lost", NULL);
-            oracle_free_held(o, run, crashed, run->started);
+            if (!oracle_ends_lost(o, run, crashed, run->started) ||
+                !oracle_flow_is_locked(o, run->whole)) {
+                if (crashed && run->started)
+                    oracle_audit(o, run, "lease_lost", NULL);
+                oracle_free_held(o, run, crashed, run->started);
+            }
+            o->moment = moment;
         }
     return count;
 }
@@ -125,9 +128,8 @@ sweep_session(struct oracle *o, struct oracle_session *s)
         return;
     /* A closed epoch is not the worker's fault. */
     (void)oracle_release_held(o, s, !old); /* whatever it was */
-    for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run))
-        if (run->living && run->place == ORACLE_HELD && run->session == s->id)
-            return;
+    if (oracle_still_holds(o, s))
+        return;
     s->ended = old ? "epoch" : "lost";
     s->idle = false;
     s->running.run = NULL;

@@ -123,7 +123,7 @@ wait_event(struct oracle *o, struct oracle_run *run, const struct oracle_item *i
         *answer = "refused";
         return;
     }
-    if (oracle_is_held(o, ORACLE_TOPIC)) {
+    if (oracle_is_held(o, oracle_keepf(o, ORACLE_TOPIC "%s", item->option.topic))) {
         *answer = "busy";
         return;
     }
@@ -166,6 +166,11 @@ wait_signal(struct oracle *o, struct oracle_run *run, const struct oracle_item *
     if (name[0] == '\0' ||
         strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") != strlen(name)) {
         *answer = "refused";
+        return;
+    }
+    /* Whoever sends one comes to the run, so a task goes there, too. */
+    if (run->task > 0 && oracle_locked(o, whole)) {
+        *answer = "busy";
         return;
     }
     for (size_t i = 0; i < whole->signals_count; i++)

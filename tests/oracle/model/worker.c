@@ -145,12 +145,11 @@ oracle_leave(struct oracle *oracle, int64_t session, struct pw_buf *reply)
         return problem;
     s = oracle_find_session(oracle, session);
     given = oracle_release_held(oracle, s, false);
-    for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
-        if (run->living && run->place == ORACLE_HELD && run->session == session)
-            goto out; /* locked; the session stays */
-    s->ended = "left";
-    s->idle = false;
-out:
+    /* If something is locked, the session stays. */
+    if (!oracle_still_holds(oracle, s)) {
+        s->ended = "left";
+        s->idle = false;
+    }
     pw_buf_addf(reply, "%d", given);
     return given > 0 ? "gave back" : "ok";
 }
