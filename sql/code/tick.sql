@@ -354,7 +354,6 @@ declare
     v_done text;
     v_nobody tid[];
     v_count int := 0;
-    v_over json := json_build_object('code', 'timeout', 'message', 'the run has reached its time limit');
 begin
     -- A parent that was cancelled while its child ended leaves a limit of nobody behind. Asked row by row from a bounded
     -- piece: as a join it may read every run there is.
@@ -409,9 +408,11 @@ begin
         elsif v_task.rolling_back or v_task.ending is not null then
             v_done := 'ok';
         elsif v_task.place = 4 then
-            v_done := pawl._force_end(v_task, 2, v_over, true, p_now);
+            v_done := pawl._force_end(v_task, 2, json_build_object('code', 'timeout', 'message',
+                'the run has reached its time limit'), true, p_now);
         else
-            v_done := pawl._end_or_roll_back(v_task, 2, v_over, true, p_now);
+            v_done := pawl._end_or_roll_back(v_task, 2, json_build_object('code', 'timeout', 'message',
+                'the run has reached its time limit'), true, p_now);
         end if;
         if v_done <> 'busy' then
             delete from pawl.wait w

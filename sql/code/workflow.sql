@@ -81,8 +81,10 @@ begin
     insert into pawl.queue (name, workflow_id) values (create_workflow.name, 0) returning queue_id into v_queue;
     insert into pawl.workflow (name, queue_id, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
                                step_timeout, strict_order, description, created_at)
-    values (name, v_queue, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout, step_timeout, strict_order,
-            description, pawl.now())
+    values (create_workflow.name, v_queue, create_workflow.runtime, create_workflow.priority, create_workflow.max_attempts,
+            create_workflow.base, create_workflow.factor, create_workflow.cap, create_workflow.jitter,
+            create_workflow.run_timeout, create_workflow.step_timeout, create_workflow.strict_order,
+            create_workflow.description, pawl.now())
     returning workflow_id into v_workflow;
     update pawl.queue set workflow_id = v_workflow, step_timeout = create_workflow.step_timeout where queue_id = v_queue;
     perform nextval('pawl.queue_version');
