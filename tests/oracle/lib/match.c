@@ -179,6 +179,8 @@ run_jobs(const struct match_plan *plan, struct tally *shared)
     }
     for (long job = 1; job < plan->jobs; job++)
         drop_database(job, base);
+    if (setenv("PGDATABASE", base, 1) != 0) /* there may be more seeds to play */
+        bench_die("no memory for the environment");
     return good;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call of a journal in the oracle: whether it is allowed, answers alike and leaves the same behind. */
 #include "journal.h"
+#include "meanwhile.h"
 #include "oracle.h"
 
 #include "base/text.h"
@@ -300,9 +301,37 @@ is_overtaken(struct replay *replay, const struct journal_call *call)
     return false;
 }
 
+static bool
+has_run(const struct journal_call *call, const char *run)
+{
+    for (size_t i = 0; i < call->count; i++)
+        if (strcmp(call->entries[i].run, run) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * Whether the session made another claim that this one has not seen: the connection was cut, and the same request was sent again before
+ * the server had noticed. Then both hand something out; unless the other was committed in time, and this one gives its answer once more.
+ */
+static bool
+has_unseen_claim(const struct replay *replay, const struct journal_call *call)
+{
+    for (size_t i = 0; i < replay->family->calls_count; i++) {
+        const struct journal_call *other = &replay->family->calls[i];
+
+        if (strcmp(other->entries->what, "claim") == 0 && other->entries->n < call->entries->n &&
+            other->entries->session == call->entries->session && !call_sees(call, other) &&
+            !has_run(other, call->entries->run))
+            return true;
+    }
+    return false;
+}
+
 static const char *
 replay_claim(struct replay *replay, const struct journal_call *call)
 {
+    const struct oracle_meanwhile meanwhile = {.other_claim = has_unseen_claim(replay, call)};
     const struct journal_entry *first = call->entries, *sorted[items_max];
     struct oracle_claim_spec spec = {
         .session = first->session,
@@ -327,7 +356,9 @@ replay_claim(struct replay *replay, const struct journal_call *call)
         chosen[i] = sorted[i]->run;
         pw_buf_adds(&told, sorted[i]->told);
     }
+    oracle_set_meanwhile(replay->oracle, meanwhile.other_claim ? &meanwhile : NULL);
     problem = oracle_claim(replay->oracle, &spec, chosen, &reply);
+    oracle_set_meanwhile(replay->oracle, NULL);
     if (strncmp(problem, "not allowed", 11) != 0 && problem[0] != 'P') {
         problem = replay_difference(replay, pw_buf_text(&reply), pw_buf_text(&told));
         if (problem != NULL)
