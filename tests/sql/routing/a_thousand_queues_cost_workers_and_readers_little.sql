@@ -11,6 +11,12 @@ begin
     end loop;
     return date_part('epoch', clock_timestamp() - v_from);
 end $$;
+-- How much longer than one look at each queue, in the best of five rounds of both: machines may have other work.
+create function pg_temp.looks(statement text) returns float8 language sql as $$
+    select min(pg_temp.seconds(statement, 10)) / min(pg_temp.seconds(
+        'select count(*) from pawl.queue q, lateral (select from pawl.task t where t.place = 0 and t.queue_id = q.queue_id limit 1) x', 10))
+    from generate_series(1, 5)
+$$;
 select t.stop_clock() \g /dev/null
 select pawl.create_workflow('q.n' || i) from generate_series(1, 1000) i \g /dev/null
 select t.flow('q.flow', '[["one"], ["two"]]') \g /dev/null
@@ -18,7 +24,7 @@ select t.session('{q.*}', '1 h') from generate_series(1, 200) \g /dev/null
 select t.session('{q.flow/one,q.flow/two,q.n7,q.n70*}', '1 h') as s \gset
 select session as names, queues from pawl.register('names', array(select 'q.n' || i from generate_series(1, 1000) i)) \gset
 select is(:queues, 1000, 'a worker of a thousand names');
-select cmp_ok(pg_temp.seconds(format('select pawl.heartbeat(%s)', :names), 20), '<', 3::float8, 'sends twenty heartbeats in three seconds');
+select cmp_ok(pg_temp.looks(format('select pawl.heartbeat(%s)', :names)), '<', 50::float8, 'sends a heartbeat in the time of fifty looks at each queue');
 select is((select cardinality(queue_ids) from pawl.worker where session_id = :s), 14, 'names and patterns stand for their queues');
 select is((select queue_ids from pawl.worker where session_id = :s),
           (select array_agg(queue_id order by queue_id) from pawl.queue where name ~ '^q[.](n7|n70[0-9]?|flow/(one|two))$'), 'and for no others');
@@ -29,7 +35,7 @@ select is((select string_agg(workers::text, ' ' order by workflow) from pawl.lis
 -- Every second queue has something, and none of it is the session's.
 select t.session(array(select 'q.n' || i from generate_series(1, 1000, 2) i), '1 h') as odd \gset
 select pawl.trigger('q.n' || i) from generate_series(2, 1000, 2) i \g /dev/null
-select cmp_ok(pg_temp.seconds(format('select from pawl.claim(%s)', :odd), 60), '<', 3::float8, 'who finds nothing finds it soon');
+select cmp_ok(pg_temp.looks(format('select from pawl.claim(%s)', :odd)), '<', 14::float8, 'who finds nothing finds it in the time of fourteen');
 select pawl.trigger('q.n501') \g /dev/null
 select is((select workflow from pawl.claim(:odd)), 'q.n501', 'and who has something finds that');
 select * from finish();
