@@ -314,7 +314,7 @@ what_was_triggered_without_a_reply_is_found_by_its_id(void **state)
     struct scene *scene = *state;
     char ids[3][PAWL_ID_SIZE];
     pawl_client *hasty = fixture_client(
-        (const char *[]){"database", scene->database, "call_timeout", "300ms", NULL});
+        (const char *[]){"database", scene->database, "call_timeout", "1500ms", NULL});
     uint32_t flags = 77;
 
     for (int i = 0; i < 3; i++)

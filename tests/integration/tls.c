@@ -169,7 +169,7 @@ check_refused(struct scene *scene, const char *text, const char *why)
     pawl_config_free(config);
 
     scene_set(scene, "database", text);
-    scene_set(scene, "connect_timeout", "500ms");
+    scene_set(scene, "connect_timeout", "2s");
     scene_handle(scene, "tls.speak", speak, NULL);
     assert_int_equal(pawl_worker_start(scene->worker, &error), PAWL_ECONN);
     scene_has(pawl_error_message(error), why);
