@@ -19,14 +19,13 @@
 enum {
     SEEDS_MAX = 60,
     PHASES = 40,
-    FEW = 3,
+    FEW = 2,
     NODES_MAX = 200000,
 };
 
 static const char *const guards[] = {
     "item_lock",        /* two calls change a run that neither has locked */
     "item_fence",       /* a late item is taken */
-    "flow_lock_tasks",  /* an operator works on a flow of which another call has a task */
     "sweep_fence",      /* what was swept keeps its fence */
     "kill_fence",       /* so does what was killed */
     "wait_looks_back",  /* an event that came before its wait is lost */
@@ -34,6 +33,7 @@ static const char *const guards[] = {
     "parent_lock",      /* a child ends while its parent is in other hands */
     "signal_update",    /* a signal is stored for a run that ends */
     "fence",            /* a plain result under another fence is taken */
+    "flow_lock_tasks",  /* an operator works on a flow of which another call has a task */
     "flow_lock",        /* two calls let go of tasks of a flow that neither has locked */
     "child_meets_flow", /* a task starts a child that a failure of its run does not see */
 };
