@@ -259,7 +259,7 @@ declare
     -- The handler, as a worker must offer it.
     v_handler text := p_queue.name || coalesce(' with runtime ' || (
         select w.runtime from pawl.workflow w where w.workflow_id = p_queue.workflow_id), '')
-        || case when (select s.tenants_bound from pawl.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
+        || case when p_task.tenant <> '' and (select s.tenants_bound from pawl.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
     v_what text := case when p_task.rolling_back then 'It is to roll back, but ' else 'It is queued, but ' end;
 begin
     select p.* into v_pause
