@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 enum {
-    ci_seconds = 90,
+    ci_seconds = 180,
     journal_seconds = 15,
     hour_seconds = 3600,
     end_within_s = 60,
