@@ -145,7 +145,8 @@ typedef struct pawl_rows pawl_rows;
  * NULL, have their defaults. A verb that returns one value gives one row with a column of the verb's name. The caller frees
  * rows, which may be NULL if they are not wanted.
  *
- * PAWL_EINVAL: no such verb or argument. PAWL_ETOOLARGE: more than 1 GB of values. Others as the verb raises them. Verbs that change something are sent once only: if the
+ * PAWL_EINVAL: no such verb or argument. PAWL_ETOOLARGE: more than 1 GB of values. Others as the verb raises them. Verbs that
+ * change something are sent once only: if the
  * reply is lost the answer is PAWL_EUNKNOWN. What a second call then does, docs/sql-api.md says for each verb under "Twice":
  * approve and reject, for one, would decide the next wait of that name.
  */

@@ -254,7 +254,7 @@ begin
                    k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms', null, null, null,
                    null, null
             from pawl.task t
-            join pawl.worker k on k.session_id = t.session_id and k.lease_until >= p_now
+            join pawl.worker k on k.session_id = t.session_id and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now)
             cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
             where t.run_id = p_run and r ->> 'run' = p_run::text and coalesce((r ->> 'task')::int, 0) = t.task_no
               and r ->> 'step' is not null

@@ -75,7 +75,8 @@ bool pw_conn_pooled(const struct pw_conn *conn);
 
 /*
  * Sends a request; must be READY. Prepares the statement first if this connection has not yet. Returns PAWL_ENOMEM or PAWL_ECONN (then
- * the connection is broken) with err set, PAWL_ETOOLARGE for more than PW_PARAMS_BYTES_MAX, or PAWL_EBUSY where pw_conn_can_send() says no; else a reply with this tag will come, unless
+ * the connection is broken) with err set, PAWL_ETOOLARGE for more than PW_PARAMS_BYTES_MAX, or PAWL_EBUSY where
+ * pw_conn_can_send() says no; else a reply with this tag will come, unless
  * the connection breaks. Replies that were whole before it broke can still be taken.
  */
 int pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
