@@ -52,6 +52,16 @@ bench_number(const char *text, const char *what, long min, long max)
     return number;
 }
 
+double
+bench_limit_s(double seconds)
+{
+    const char *patience = getenv("PAWL_PATIENCE");
+
+    if (patience != NULL)
+        seconds *= (double)bench_number(patience, "PAWL_PATIENCE", 1, 100);
+    return bench_now_s() + seconds;
+}
+
 void
 bench_need_cluster(char **argv)
 {
@@ -289,6 +299,20 @@ is_within(const struct bench_figure *figure, double bound)
         break;
     }
     return true;
+}
+
+double
+bench_ratio_gate(bool quick, enum bench_bound kind, double bound)
+{
+    if (!quick)
+        return 0;
+    return kind == BENCH_AT_LEAST ? bound / 2 : 2 * bound;
+}
+
+double
+bench_time_gate(bool quick)
+{
+    return quick ? 1e9 : 0;
 }
 
 bool

@@ -17,6 +17,12 @@ void bench_die(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 /* Seconds on the monotonic clock. */
 double bench_now_s(void);
 
+/*
+ * The moment at which a test stops waiting for something that must happen: `seconds` from now on a quiet machine. PAWL_PATIENCE
+ * in the environment multiplies it, for machines that are shared or slow; such a limit finds hangs, it measures nothing.
+ */
+double bench_limit_s(double seconds);
+
 /* Parses a whole decimal number between min and max, or exits 2 naming `what`. */
 long bench_number(const char *text, const char *what, long min, long max);
 
@@ -86,11 +92,20 @@ struct bench_figure {
     int rounds;
     double low, high; /* the spread over the rounds */
     double goal;
-    /* For a bound that is known not to be reached: printed as not ok, but only past this it fails. */
+    /* Where there is one, the figure is printed as not ok past its bound, but fails past this only. */
     double gate;
     /* Printed when there is one. Without quotes and backslashes. */
     const char *note;
 };
+
+/*
+ * The gate of a ratio of speeds: continuous integration, which asks for quick figures, may have a slow and shared machine, so that a figure
+ * fails there only below half of its floor, or above twice its ceiling. Zero, which is no gate, in the full form.
+ */
+double bench_ratio_gate(bool quick, enum bench_bound kind, double bound);
+
+/* The gate of a time that has nothing to be compared with: in continuous integration it fails nothing. Zero in the full form. */
+double bench_time_gate(bool quick);
 
 /* Whether the figure keeps its bound; one without a bound does. */
 bool bench_figure_ok(const struct bench_figure *figure);

@@ -24,7 +24,7 @@ pid_of_command() { cat "$work/$pane.pid"; }
 
 # before_long COMMAND...: waits for a command to succeed, for a minute or so at most; not so long once something was wrong.
 before_long() {
-    for _ in $(seq $((bad > 0 ? 40 : 1200))); do
+    for _ in $(seq $((bad > 0 ? 40 : 1200 * ${PAWL_PATIENCE:-1}))); do
         if "$@"; then return 0; fi
         sleep 0.05
     done

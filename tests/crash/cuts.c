@@ -344,7 +344,7 @@ stay_alive(void *argument)
 {
     struct caller *caller = argument;
     struct field *field = caller->field;
-    double until_s = bench_now_s() + 60 + (double)field->target / 10;
+    double until_s = bench_limit_s(60 + (double)field->target / 10);
     pawl_config *config;
     pawl_worker *worker = open_idler(field, caller->number, &config);
     pawl_error *error = NULL;
@@ -393,7 +393,7 @@ static void
 feed_workers(struct field *field, int rules)
 {
     struct crash *crash = &field->crash;
-    double until_s = bench_now_s() + 60 + (double)field->target;
+    double until_s = bench_limit_s(60 + (double)field->target);
     bool more = true;
 
     while (more) {
@@ -416,7 +416,7 @@ feed_workers(struct field *field, int rules)
 static void
 check_sessions(struct crash *crash, long workers)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
     long live;
 
     while ((live = race_count(crash->direct,

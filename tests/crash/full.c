@@ -132,7 +132,7 @@ check(struct field *field)
         &crash->race, disk_complaints(&field->disk) > 0, "the server said that its disk is full");
     race_ok(&crash->race, field->percent < busy_percent,
         "workers took less than %d %% of a processor meanwhile", busy_percent);
-    race_ok(&crash->race, field->ready_ms <= ready_within_ms + field->stalled_ms,
+    race_in_time(&crash->race, field->ready_ms <= ready_within_ms + field->stalled_ms,
         "a trigger was acknowledged within %d ms afterwards", ready_within_ms);
     crash_end_workers(crash);
     producers_check(&field->producers);

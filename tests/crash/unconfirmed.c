@@ -117,7 +117,7 @@ static void
 disturb(struct part *part)
 {
     PGconn *conn = race_connect_direct();
-    double until_s = bench_now_s() + 60 + (double)part->field->total;
+    double until_s = bench_limit_s(60 + (double)part->field->total);
 
     bench_do(conn, "create temporary table disturbed (pid int, query_start timestamptz)");
     while (done_to_calls(part->field) < part->field->total) {
@@ -240,7 +240,7 @@ note(struct field *field, const char *what)
 static void
 lose_standby(struct field *field)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
 
     crash_trigger(&field->crash, "crash.linger.v1", runs);
     /* A claim that is not confirmed is not worked on, and then no step would end meanwhile. */
@@ -264,7 +264,7 @@ lose_standby(struct field *field)
 static void
 cancel_idle(struct crash *crash)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
 
     while (race_count(crash->direct,
                "select count(*) from pawl.task t join pawl.queue q on q.queue_id = t.queue_id"

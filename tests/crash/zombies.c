@@ -122,7 +122,7 @@ continue_swept(struct field *field)
 static void
 play(struct field *field)
 {
-    double until_s = bench_now_s() + 20 + 0.5 * (double)field->total;
+    double until_s = bench_limit_s(20 + 0.5 * (double)field->total);
 
     bench_do(field->crash.direct,
         "create temporary table zombie (session bigint, pid int, stopped_ns bigint, continued_ns"

@@ -444,7 +444,7 @@ cluster_operate(const struct cluster *cluster)
 static void
 set_tls(const struct cluster *cluster, PGconn *conn)
 {
-    double deadline_s = bench_now_s() + 20;
+    double deadline_s = bench_limit_s(20);
     bool on = false;
 
     bench_do(conn, "alter system set ssl = on");

@@ -136,7 +136,7 @@ disk_fill(const struct disk *disk)
 bool
 disk_free(const struct disk *disk)
 {
-    double until_s = bench_now_s() + up_within_s;
+    double until_s = bench_limit_s(up_within_s);
     char path[name_bytes];
     PGconn *conn = NULL;
     bool up;

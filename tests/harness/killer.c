@@ -261,7 +261,7 @@ term_child(struct child *child, double now_s, int grace_ms)
 static bool
 stop_child(struct killer *killer, struct child *child, int time_ms)
 {
-    double until_s = bench_now_s() + stop_patience_s;
+    double until_s = bench_limit_s(stop_patience_s);
 
     send_signal(child, SIGSTOP);
     for (;;) {

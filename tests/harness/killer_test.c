@@ -102,7 +102,7 @@ state_of(pid_t pid)
 static bool
 await_spawned(struct killer *killer, long count)
 {
-    double until_s = bench_now_s() + patience_s;
+    double until_s = bench_limit_s(patience_s);
 
     while (killer_counts(killer).spawned < count) {
         if (bench_now_s() > until_s)
@@ -116,7 +116,7 @@ await_spawned(struct killer *killer, long count)
 static void
 await_ready(struct killer *killer, int child)
 {
-    double until_s = bench_now_s() + patience_s;
+    double until_s = bench_limit_s(patience_s);
 
     while (state_of(killer_pid(killer, child)) != 'S' && bench_now_s() < until_s)
         race_breathe();
@@ -287,7 +287,7 @@ a_schedule_does_what_its_seed_says(struct test *test)
         .age_min_ms = 5,
         .acts_max = race_share(&test->race, 2000)};
     struct killer *killer = killer_new(test->race.seed);
-    double until_s = bench_now_s() + 10 * patience_s;
+    double until_s = bench_limit_s(10 * patience_s);
     pid_t pids[8];
     struct killer_counts counts;
     bool gone = true;
@@ -323,7 +323,7 @@ a_schedule_does_what_its_seed_says(struct test *test)
 static void
 children_die_with_the_program_that_started_them(struct test *test)
 {
-    double until_s = bench_now_s() + patience_s;
+    double until_s = bench_limit_s(patience_s);
     int fds[2], left = 3;
     FILE *told;
     pid_t pid;

@@ -107,7 +107,7 @@ a_killed_writer_leaves_no_torn_entry(struct test *test)
     struct killer_command command = {.argv = argv, .restart = true};
     struct killer *killer = killer_new(test->race.seed);
     struct race_random random = race_random(&test->race, 2);
-    double until_s = bench_now_s() + 200;
+    double until_s = bench_limit_s(200);
     long kills = race_share(&test->race, 500);
     long length;
 

@@ -29,7 +29,7 @@ pass_ms(long ms)
 static long
 await_meter(struct test *test, long former)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
     char sql[200];
     long pid = 0;
 

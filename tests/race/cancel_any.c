@@ -359,7 +359,7 @@ wait_for_end(void *argument)
         bool over = atomic_load(&shared->settled) == shared->runs;
 
         if (over && until == 0)
-            until = bench_now_s() + 60;
+            until = bench_limit_s(60);
         if (over &&
             (race_count(direct, "select count(*) from pawl.task") == 0 || bench_now_s() > until))
             break;

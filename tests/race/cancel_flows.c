@@ -258,7 +258,7 @@ static void *
 wait_for_end(struct shared *shared)
 {
     PGconn *direct = race_connect_direct();
-    double until = bench_now_s() + 60 + 0.2 * (double)shared->runs;
+    double until = bench_limit_s(60 + 0.2 * (double)shared->runs);
 
     while (race_count(direct, "select count(*) from pawl.task") > 0 && bench_now_s() < until)
         for (int i = 0; i < 100; i++)

@@ -100,7 +100,7 @@ work(void *argument)
     struct shared *shared = part->shared;
     struct race_random random = race_random(&shared->race, part->number);
     struct race_session session;
-    double until = bench_now_s() + (shared->race.divisor == 1 ? 600 : 90);
+    double until = bench_limit_s((shared->race.divisor == 1 ? 600 : 90));
 
     race_session_open(&session, "race.*");
     while (atomic_load(&shared->joined) < shared->parents && bench_now_s() < until) {

@@ -121,7 +121,7 @@ play(void *argument)
     struct shared *shared = part->shared;
     struct race_random random = race_random(&shared->race, part->number);
     struct race_session session;
-    double until = bench_now_s() + 300;
+    double until = bench_limit_s(300);
     int request = 0;
 
     race_session_open(&session, "race.claim.*");

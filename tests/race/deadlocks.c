@@ -289,7 +289,7 @@ static long
 drain(PGconn *direct)
 {
     struct race_session session;
-    double until = bench_now_s() + 30;
+    double until = bench_limit_s(30);
     long left;
 
     race_session_open(&session, "race.*");

@@ -319,7 +319,7 @@ static void
 check_all(struct shared *shared, PGconn *direct)
 {
     struct race *race = &shared->race;
-    double until = bench_now_s() + 1;
+    double until = bench_limit_s(1);
     long left;
 
     while ((left = race_count(direct, "select count(*) from pawl.task where place = 1")) > 0 &&

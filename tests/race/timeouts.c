@@ -99,7 +99,7 @@ static void
 claim_all(struct race_session *session, long first, struct race_item *items, char (*outcomes)[16])
 {
     const char *params[] = {session->id};
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
 
     for (int left = batch; left > 0;) {
         PGresult *res = bench_exec_params(session->conn,

@@ -136,7 +136,7 @@ static void
 await_end(struct storm *storm)
 {
     struct crash *crash = &storm->crash;
-    double until_s = storm->calm_s + end_within_s, reminded_s = 0;
+    double until_s = storm->calm_s + bench_limit_s(end_within_s) - bench_now_s(), reminded_s = 0;
     long left;
 
     while ((left = crash_left(crash)) > 0 &&

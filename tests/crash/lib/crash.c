@@ -167,7 +167,7 @@ crash_stalled(struct crash *crash, long lease_ms)
 void
 crash_wait_sessions(struct crash *crash, int count)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
 
     while (race_count(crash->direct,
                "select count(distinct w.name) from pawl.worker w where w.ended_at is null"
@@ -197,7 +197,7 @@ crash_left(struct crash *crash)
 bool
 crash_wait_left(struct crash *crash, long most, double timeout_s)
 {
-    double until_s = bench_now_s() + timeout_s;
+    double until_s = bench_limit_s(timeout_s);
 
     while (crash_left(crash) > most) {
         crash_watch(crash);
@@ -211,7 +211,7 @@ crash_wait_left(struct crash *crash, long most, double timeout_s)
 void
 crash_wait_ready(struct crash *crash, long most)
 {
-    double until_s = bench_now_s() + 120;
+    double until_s = bench_limit_s(120);
 
     while (race_count(crash->direct, "select count(*) from pawl.task t where t.place = 0") > most) {
         crash_watch(crash);
@@ -257,7 +257,7 @@ crash_outlast(const struct crash *crash)
 void
 crash_kill(struct crash *crash)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
 
     while (killer_kill_random(crash->killer, KILLER_KILL, 0) < 0) {
         if (bench_now_s() > until_s)
@@ -353,7 +353,7 @@ crash_check_records(struct crash *crash, long steps)
 void
 crash_check_silence(struct crash *crash)
 {
-    race_ok(&crash->race, crash->silent_ms <= 2 * crash->lease_ms,
+    race_in_time(&crash->race, crash->silent_ms <= 2 * crash->lease_ms,
         "a session that held runs was silent for %ld ms at most, twice the lease is %ld ms",
         crash->silent_ms, 2 * crash->lease_ms);
 }

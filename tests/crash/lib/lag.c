@@ -55,7 +55,7 @@ work_on(struct pair *pair)
 {
     PGconn *conn = pair->crash.direct;
     long before = count_calls(conn), now;
-    double until_s = bench_now_s() + 120;
+    double until_s = bench_limit_s(120);
 
     atomic_fetch_add(&pair->producers.allowed, pair_lag_runs);
     while ((now = count_calls(conn)) < before + pair_lag_calls) {
@@ -90,7 +90,7 @@ take_over(struct cluster *cluster, bool by_command)
 static void
 await_workers(struct pair *pair)
 {
-    double until_s = bench_now_s() + 120;
+    double until_s = bench_limit_s(120);
 
     while (race_count(pair->crash.direct,
                "select count(distinct w.name) from pawl.worker w join pawl.setting s on"
@@ -315,7 +315,7 @@ pair_check_return(struct pair *pair)
 {
     struct cluster *old = &pair->clusters[1 - pair->primary];
     struct cluster *current = &pair->clusters[pair->primary];
-    double until_s = bench_now_s() + 120;
+    double until_s = bench_limit_s(120);
     long before, ready, after;
     PGconn *conn;
 

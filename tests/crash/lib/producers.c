@@ -95,7 +95,7 @@ void
 producers_await_ended(struct producers *producers, long count)
 {
     struct crash *crash = producers->crash;
-    double until_s = bench_now_s() + 120;
+    double until_s = bench_limit_s(120);
 
     while (race_count(crash->direct, "select count(*) from pawl.run") < count) {
         if (bench_now_s() > until_s)

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-const int scene_patience_ms = 20000;
+const int scene_patience_ms = 60000;
 
 int64_t
 scene_now_ms(void)

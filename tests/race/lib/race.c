@@ -18,7 +18,7 @@ enum {
 void
 race_start(struct race *race, int argc, char **argv)
 {
-    const char *share = getenv("PAWL_SHARE");
+    const char *share = getenv("PAWL_SHARE"), *seed = getenv("PAWL_SEED");
     PGconn *conn;
 
     memset(race, 0, sizeof(*race));
@@ -27,7 +27,8 @@ race_start(struct race *race, int argc, char **argv)
     race->divisor = race->pooled ? 50 : 10;
     if (share != NULL)
         race->divisor = bench_number(share, "PAWL_SHARE", 1, 1000000);
-    race->seed = (uint64_t)time(NULL);
+    race->seed = seed != NULL ? (uint64_t)bench_number(seed, "PAWL_SEED", 0, LONG_MAX)
+                              : (uint64_t)time(NULL);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--full") == 0) {
             race->divisor = 1;
@@ -58,19 +59,39 @@ race_share(const struct race *race, long full)
     return share > 0 ? share : 1;
 }
 
+static void
+print_check(struct race *race, bool ok, const char *format, va_list args)
+{
+    race->checks++;
+    if (!ok)
+        race->failed++;
+    (void)printf("%sok %d - ", ok ? "" : "not ", race->checks);
+    (void)vprintf(format, args);
+    (void)putchar('\n');
+}
+
 void
 race_ok(struct race *race, bool ok, const char *format, ...)
 {
     va_list args;
 
-    race->checks++;
-    if (!ok)
-        race->failed++;
-    (void)printf("%sok %d - ", ok ? "" : "not ", race->checks);
     va_start(args, format);
-    (void)vprintf(format, args);
+    print_check(race, ok, format, args);
     va_end(args);
-    (void)putchar('\n');
+}
+
+void
+race_in_time(struct race *race, bool ok, const char *format, ...)
+{
+    const char *times = getenv("PAWL_TIMES");
+    bool gate = times != NULL && strcmp(times, "gate") == 0;
+    va_list args;
+
+    va_start(args, format);
+    print_check(race, ok || !gate, format, args);
+    va_end(args);
+    if (!ok && !gate)
+        race_note("warning: check %d is late", race->checks);
 }
 
 void

@@ -26,7 +26,7 @@ struct race {
 };
 
 /*
- * Reads --full and --seed N, prints the seed, and lets the clock of the database run if the tests have stopped it.
+ * Reads --full and --seed N (or PAWL_SEED in the environment), prints the seed, and lets the clock of the database run if the tests have stopped it.
  * A tenth of the full size is done without --full, and a fiftieth behind a pooler; PAWL_SHARE in the environment is another
  * number than 10 or 50.
  */
@@ -37,6 +37,13 @@ long race_share(const struct race *race, long full);
 
 /* One TAP line: what was found to hold, or not. */
 void race_ok(struct race *race, bool ok, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/*
+ * As race_ok(), for a bound in time. PAWL_TIMES=gate in the environment makes it a check, as the full size does; without it a late
+ * one is a warning, because this may be a slow machine.
+ */
+void race_in_time(struct race *race, bool ok, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* A line for the reader, behind a "#". */

@@ -186,7 +186,7 @@ race_commit(struct race_session *session, struct race_item *items, int count)
 void
 race_commit_all(struct race_session *session, struct race_item *items, int count)
 {
-    double until = bench_now_s() + patience_s;
+    double until = bench_limit_s(patience_s);
     struct race_item *again = race_alloc(count + 1, sizeof(*again));
     int *places = race_alloc(count + 1, sizeof(*places));
     int left = count, tries = 0;

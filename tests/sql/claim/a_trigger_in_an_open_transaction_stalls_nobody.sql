@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 select plan(4);
 
-set statement_timeout = '10s';
+set statement_timeout = '60s';
 select t.session(lease => '1 day') as s \gset
 select pawl.create_workflow('a.flow') \g /dev/null
 select pawl.trigger('a.flow', key => 'old', key_ttl => '1 min') \g /dev/null

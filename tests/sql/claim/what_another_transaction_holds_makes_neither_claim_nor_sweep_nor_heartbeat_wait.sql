@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 select plan(5);
 
-set statement_timeout = '10s';
+set statement_timeout = '60s';
 select t.session(lease => '1 s') as dead \gset
 select t.session(lease => '1 day') as s \gset
 select run_id as a, fence as af from t.held(:dead) \gset

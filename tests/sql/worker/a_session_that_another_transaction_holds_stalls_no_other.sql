@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 select plan(3);
 
-set statement_timeout = '10s';
+set statement_timeout = '60s';
 select t.session(lease => '1 s') as held \gset
 select t.session(lease => '1 day') as s \gset
 select t.run() as r \gset

@@ -110,7 +110,7 @@ void
 storm_check_days(struct storm *storm)
 {
     PGconn *conn = storm->crash.direct;
-    double until_s = bench_now_s() + gone_within_s;
+    double until_s = bench_limit_s(gone_within_s);
     long left, wanted = storm_days - storm->faults.days;
 
     /* A clock that is set back by weeks makes partitions of other days, too. */

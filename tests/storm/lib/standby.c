@@ -34,7 +34,7 @@ storm_standby_open(struct storm *storm)
 void
 storm_standby_follow(struct storm *storm)
 {
-    double until_s = bench_now_s() + synchronous_within_s;
+    double until_s = bench_limit_s(synchronous_within_s);
     PGconn *conn;
 
     cluster_follow(&storm->standby, &storm->cluster, "other");
