@@ -215,6 +215,7 @@ engine_retention(struct engine_report *report)
     longest.value = stop(&load, workers, threads) * 1000;
     /* What a call takes on a busy machine when nothing is dropped is not retention's doing. */
     longest.bound = 100 + alone * 1000;
+    longest.gate = bench_time_gate(report->quick);
     bench_text_addf(&note, "%.0f ms without retention; 100 more are allowed", alone * 1000);
     longest.note = note.data;
     engine_say(report, &longest);

@@ -73,12 +73,6 @@ runtime_say_median(
     runtime_say(report, figure);
 }
 
-double
-runtime_floor(const struct runtime_report *report, double floor)
-{
-    return report->quick ? 0.75 * floor : floor;
-}
-
 int
 runtime_rounds(const struct runtime_report *report)
 {

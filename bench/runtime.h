@@ -45,9 +45,6 @@ void runtime_say_median(
 /* The share `part` (0.5: the median) of `count` values; sorts them. */
 double runtime_percentile(double *values, size_t count, double part);
 
-/* A bound as it is stated, or three quarters of it: a small machine that others use must not turn CI red by chance. */
-double runtime_floor(const struct runtime_report *report, double floor);
-
 int runtime_rounds(const struct runtime_report *report);
 
 /* The sections. Each makes the databases it needs. */

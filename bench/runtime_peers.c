@@ -218,7 +218,8 @@ say_way(struct runtime_report *report, const struct work *work, int way, struct 
         struct bench_figure figure = {
             .unit = "of bare",
             .bound_kind = BENCH_AT_LEAST,
-            .bound = runtime_floor(report, work->ways[way].bounds[b]),
+            .bound = work->ways[way].bounds[b],
+            .gate = bench_ratio_gate(report->quick, BENCH_AT_LEAST, work->ways[way].bounds[b]),
             .note = work->ways[way].peer,
         };
 

@@ -58,13 +58,11 @@ say_ratio(struct runtime_report *report, const char *name, const char *unit, dou
         .name = name,
         .unit = unit,
         .bound_kind = floor == 0 ? BENCH_NO_BOUND : BENCH_AT_LEAST,
-        .bound = runtime_floor(report, floor),
+        .bound = floor,
+        .gate = bench_ratio_gate(report->quick, BENCH_AT_LEAST, floor),
         .goal = goal,
         .note = "stock autovacuum settings on both sides",
     };
-
-    if (report->quick && floor != 0)
-        figure.note = "the bound is three quarters of the floor";
 
     runtime_say_median(report, &figure, values, rounds);
 }
