@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shared by .ci/run and .ci/full; sourced, not run. Installs what is missing, builds, runs checks, suites and benchmarks, and keeps the
+# table of what passed, what failed and how long it took.
+
+# shellcheck shell=bash
+packages=(
+    gcc g++ clang-14 clang-format-14 libclang-rt-14-dev meson ninja-build pkg-config git perl openssl
+    libpq-dev libncurses-dev zlib1g-dev libcmocka-dev scdoc tmux procps zsh fish spin iproute2 python3
+    postgresql-15 postgresql-server-dev-15 postgresql-15-pgtap postgresql-15-plpgsql-check pgbouncer
+)
+command -v npm >/dev/null || packages+=(nodejs npm)
+
+logs=build/ci
+passed=0
+failed=0
+warned=0
+table=()
+
+stage_table=()
+
+# Counts and times a suite: name, seconds, passed, failed.
+note() {
+    passed=$((passed + $3))
+    failed=$((failed + $4))
+    table+=("$(printf '%-22s %6d s %6d passed %4d failed' "$@")")
+    printf '%s\n' "${table[-1]}"
+}
+
+# planned NAME SECONDS: adds a stage to the table of planned shares (.ci/shares).
+planned() { stage_table+=("$(printf '%-30s %6d s of %4s' "$1" "$2" "$(awk -v name="$1" '$1 == name { print $2 }' .ci/shares)")"); }
+
+# warn NAME FILE: prints what a log warns of. A warning fails nothing.
+warn() {
+    local lines
+    lines=$(grep -aE '# warning: |"gate_ok": true' "$2" 2>/dev/null | grep -avE '"ok": true' | sort | uniq -c)
+    [ -n "$lines" ] || return 0
+    warned=$((warned + $(wc -l <<<"$lines")))
+    printf 'warning: %s:\n%s\n' "$1" "$lines"
+}
+
+# check NAME COMMAND...: one check, good or bad.
+check() {
+    local name=$1 start=$SECONDS
+    shift
+    if "$@" >"$logs/$name.log" 2>&1; then
+        note "$name" $((SECONDS - start)) 1 0
+    else
+        printf '%s\n' "---- $name: $*" && tail -n 200 "$logs/$name.log"
+        note "$name" $((SECONDS - start)) 0 1
+        return 1
+    fi
+}
+
+# tests NAME BUILD SUITE PREFIX... -- [ARGUMENT]...: a suite of Meson in a build directory. The prefix brings the server; the arguments go
+# to `meson test`: names of tests, --test-args. What the tests need is built first.
+tests() {
+    local name=$1 build=$2 suite=$3 start=$SECONDS code=0 counts prefix=()
+    shift 3
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        prefix+=("$1")
+        shift
+    done
+    shift
+    rm -f "$build/meson-logs/$name.json"
+    # Limits of time are for tests that hang, and this may be a slow machine that others use.
+    "${prefix[@]}" meson test -C "$build" --no-rebuild --suite "$suite" --logbase "$name" --print-errorlogs --timeout-multiplier 4 "$@" \
+        >"$logs/$name.log" 2>&1 || code=$?
+    read -r -a counts < <(tools/count_tests "$build/meson-logs/$name.json")
+    # A suite that tests nothing is a mistake, too.
+    [ "$code" -eq 0 ] && [ $((counts[0] + counts[1])) -gt 0 ] || [ "${counts[1]}" -gt 0 ] || counts[1]=1
+    warn "$name" "$build/meson-logs/$name.txt"
+    if [ "${counts[1]}" -gt 0 ]; then
+        printf '%s\n' "---- $name"
+        # Meson keeps what a test in TAP said about its failures to itself.
+        grep -aE '^(not ok|#)' "$build/meson-logs/$name.txt" | grep -av ': the same$' | head -n 120
+        tail -n 200 "$logs/$name.log"
+    fi
+    note "$name" $((SECONDS - start)) "${counts[0]}" "${counts[1]}"
+}
+
+# bench NAME PROGRAM...: counts the figures that have a bound. A figure that a clock measured fails past its gate only.
+bench() {
+    local name=$1 start=$SECONDS code=0 good bad
+    shift
+    "$@" >"$logs/$name.log" 2>&1 || code=$?
+    good=$(grep -cE '"ok": true|"gate_ok": true' "$logs/$name.log")
+    bad=$(grep '"ok": false' "$logs/$name.log" | grep -cv '"gate_ok": true')
+    [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    cat "$logs/$name.log"
+    warn "$name" "$logs/$name.log"
+    note "$name" $((SECONDS - start)) "$good" "$bad"
+}
+
+# together NAME...: suites at the same time, each the function do_NAME. Most leave a processor idle.
+together() {
+    local name line start=$SECONDS
+    local -a words
+    if [ $# -eq 1 ]; then
+        "do_$1"
+        planned "$1" $((SECONDS - start))
+        return
+    fi
+    for name in "$@"; do
+        "do_$name" >"$logs/$name.part" 2>&1 &
+    done
+    wait
+    for name in "$@"; do
+        cat "$logs/$name.part"
+        while read -r line; do
+            read -r -a words <<<"$line"
+            table+=("$line")
+            passed=$((passed + words[3]))
+            failed=$((failed + words[5]))
+        done < <(grep -aE '^[a-z0-9_]+ +[0-9]+ s +[0-9]+ passed +[0-9]+ failed$' "$logs/$name.part")
+        grep -qaE "^$name +[0-9]+ s +[0-9]+ passed" "$logs/$name.part" || { printf '%s: no result\n' "$name" && failed=$((failed + 1)); }
+        warned=$((warned + $(grep -ac '^warning: ' "$logs/$name.part")))
+    done
+    planned "$(IFS=+ && printf '%s' "$*")" $((SECONDS - start))
+}
+
+# Prints the table; the exit code says whether all passed.
+finish() {
+    printf '\n'
+    printf '%s\n' "${table[@]}"
+    printf '\n'
+    printf '%s\n' "${stage_table[@]}"
+    printf 'in all %d s, planned %d s; %d warnings\n' "$SECONDS" "$(awk '!/^#/ { n += $2 } END { print n }' .ci/shares)" "$warned"
+    printf '%d passed, %d failed\n' "$passed" "$failed"
+    [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+    exit
+}
+
+missing() {
+    local package
+    for package in "${packages[@]}"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf '%s\n' "$package"
+    done
+}
+
+# Servers that come with a package must not start: tests start their own.
+install_packages() {
+    local wanted policy=/usr/sbin/policy-rc.d made=no try
+    mapfile -t wanted < <(missing)
+    [ ${#wanted[@]} -gt 0 ] || return 0
+    printf 'packages: %s\n' "${wanted[*]}"
+    if [ "$(id -u)" -ne 0 ]; then
+        printf 'these packages are missing, and only root can install them\n'
+        return 1
+    fi
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy"
+        made=yes
+    fi
+    # A mirror that does not answer once is no reason to fail.
+    for try in 1 2 3; do
+        apt-get update && DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y --no-install-recommends "${wanted[@]}" && break
+        [ "$try" -lt 3 ] && sleep 5
+    done
+    [ "$made" = no ] || rm -f "$policy"
+    mapfile -t wanted < <(missing)
+    [ ${#wanted[@]} -eq 0 ]
+}
+
+# install_servers VERSION...: those that npm brings are fetched here, so that no suite's time holds a download.
+install_servers() {
+    local version
+    for version in "$@"; do
+        tools/pg_tmp --version "$version" psql -Atc 'show server_version' || return 1
+    done
+}
+
+build() {
+    local dir=$1 compiler=$2
+    if [ -e "$dir/build.ninja" ]; then
+        meson setup --reconfigure "$dir" -Dwerror=true || return 1
+    else
+        CC=$compiler meson setup "$dir" -Dwerror=true || return 1
+    fi
+    meson compile -C "$dir"
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Continuous integration fits: planned shares add up to at most 20 minutes, each suite has one, and what .ci/full depends on exists.
+set -uo pipefail
+cd "$(dirname "$0")/../../.." || exit 1
+
+number=0
+ok() {
+    number=$((number + 1))
+    printf '%s %d - %s\n' "$([ "$1" = 0 ] && printf ok || printf 'not ok')" "$number" "$2"
+}
+
+printf '1..6\n'
+sum=$(awk '!/^#/ { n += $2 } END { print n }' .ci/shares)
+ok $((sum > 1200)) "the shares of .ci/run add up to $sum s, at most 1,200"
+shared=$(awk '!/^#/ && NF { print $1 }' .ci/shares)
+listed=$(printf 'prepare\n' && .ci/run --list | tr ' ' +)
+ok "$([ "$shared" = "$listed" ]; echo $?)" 'each stage of .ci/run has a share, and each share a stage'
+.ci/run nosuch 2>/dev/null
+ok $(($? != 2)) 'a suite that is not there is refused'
+bad=0
+while read -r part paths; do
+    for path in $paths; do
+        [ -e "$path" ] || { printf '# %s: no %s\n' "$part" "$path" && bad=1; }
+    done
+    grep -q "^part_$part() " .ci/full || { printf '# %s: no function\n' "$part" && bad=1; }
+done < <(grep -v '^#' .ci/parts)
+ok "$bad" 'each part of .ci/full has a function, and depends on paths that exist'
+tools/figures check
+ok $? 'the table of figures in docs/status.md is current'
+ok "$(grep -c 'PAWL_TIMES' .ci/run | awk '{ print ($1 > 1) }')" '.ci/run makes no bound in time a check'
