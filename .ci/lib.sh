@@ -27,14 +27,17 @@ note() {
 }
 
 # planned NAME SECONDS: adds a stage to the table of planned shares (.ci/shares).
-planned() { stage_table+=("$(printf '%-30s %6d s of %4s' "$1" "$2" "$(awk -v name="$1" '$1 == name { print $2 }' .ci/shares)")"); }
+planned() {
+    local share
+    share=$(awk -v name="$1" '$1 == name { print $2 }' .ci/shares)
+    [ -z "$share" ] || stage_table+=("$(printf '%-30s %6d s of %4d' "$1" "$2" "$share")")
+}
 
 # warn NAME FILE: prints what a log warns of. A warning fails nothing.
 warn() {
     local lines
     lines=$(grep -aE '# warning: |"gate_ok": true' "$2" 2>/dev/null | grep -avE '"ok": true' | sort | uniq -c)
     [ -n "$lines" ] || return 0
-    warned=$((warned + $(wc -l <<<"$lines")))
     printf 'warning: %s:\n%s\n' "$1" "$lines"
 }
 
@@ -52,22 +55,26 @@ check() {
 }
 
 # tests NAME BUILD SUITE PREFIX... -- [ARGUMENT]...: a suite of Meson in a build directory. The prefix brings the server; the arguments go
-# to `meson test`: names of tests, --test-args. What the tests need is built first.
+# to `meson test`: names of tests, each of which must be there, and --test-args.
 tests() {
-    local name=$1 build=$2 suite=$3 start=$SECONDS code=0 counts prefix=()
+    local name=$1 build=$2 suite=$3 start=$SECONDS code=0 counts prefix=() word names=0
     shift 3
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
         prefix+=("$1")
         shift
     done
     shift
+    for word in "$@"; do
+        [[ $word == --* ]] || names=$((names + 1))
+    done
     rm -f "$build/meson-logs/$name.json"
     # Limits of time are for tests that hang, and this may be a slow machine that others use.
     "${prefix[@]}" meson test -C "$build" --no-rebuild --suite "$suite" --logbase "$name" --print-errorlogs --timeout-multiplier 4 "$@" \
         >"$logs/$name.log" 2>&1 || code=$?
     read -r -a counts < <(tools/count_tests "$build/meson-logs/$name.json")
-    # A suite that tests nothing is a mistake, too.
-    [ "$code" -eq 0 ] && [ $((counts[0] + counts[1])) -gt 0 ] || [ "${counts[1]}" -gt 0 ] || counts[1]=1
+    # A suite that tests nothing is a mistake, too, and Meson says nothing of a name that it does not find.
+    [ "$code" -eq 0 ] && [ $((counts[0] + counts[1])) -gt 0 ] && [ "$(wc -l <"$build/meson-logs/$name.json")" -ge "$names" ] ||
+        [ "${counts[1]}" -gt 0 ] || counts[1]=1
     warn "$name" "$build/meson-logs/$name.txt"
     if [ "${counts[1]}" -gt 0 ]; then
         printf '%s\n' "---- $name"
@@ -85,35 +92,33 @@ bench() {
     "$@" >"$logs/$name.log" 2>&1 || code=$?
     good=$(grep -cE '"ok": true|"gate_ok": true' "$logs/$name.log")
     bad=$(grep '"ok": false' "$logs/$name.log" | grep -cv '"gate_ok": true')
-    [ "$code" -eq 0 ] || [ "$bad" -gt 0 ] || bad=1
+    [ "$code" -eq 0 ] && [ $((good + bad)) -gt 0 ] || [ "$bad" -gt 0 ] || bad=1
     cat "$logs/$name.log"
     warn "$name" "$logs/$name.log"
     note "$name" $((SECONDS - start)) "$good" "$bad"
 }
 
-# together NAME...: suites at the same time, each the function do_NAME. Most leave a processor idle.
+# together NAME...: suites at the same time, each the function do_NAME; most leave a processor idle. A suite that ends without a result, or before it
+# says that it is through, has failed.
 together() {
     local name line start=$SECONDS
     local -a words
-    if [ $# -eq 1 ]; then
-        "do_$1"
-        planned "$1" $((SECONDS - start))
-        return
-    fi
     for name in "$@"; do
-        "do_$name" >"$logs/$name.part" 2>&1 &
+        { "do_$name"; printf 'through: %s\n' "$name"; } >"$logs/$name.part" 2>&1 &
     done
     wait
     for name in "$@"; do
-        cat "$logs/$name.part"
+        grep -avx "through: $name" "$logs/$name.part"
         while read -r line; do
             read -r -a words <<<"$line"
             table+=("$line")
             passed=$((passed + words[3]))
             failed=$((failed + words[5]))
         done < <(grep -aE '^[a-z0-9_]+ +[0-9]+ s +[0-9]+ passed +[0-9]+ failed$' "$logs/$name.part")
-        grep -qaE "^$name +[0-9]+ s +[0-9]+ passed" "$logs/$name.part" || { printf '%s: no result\n' "$name" && failed=$((failed + 1)); }
-        warned=$((warned + $(grep -ac '^warning: ' "$logs/$name.part")))
+        if ! grep -qaE "^$name +[0-9]+ s +[0-9]+ passed" "$logs/$name.part" || [ "$(tail -n 1 "$logs/$name.part")" != "through: $name" ]; then
+            note "$name" $((SECONDS - start)) 0 1
+        fi
+        warned=$((warned + $(grep -acE '^ +[0-9]+ (# warning: |\{.*"gate_ok": true)' "$logs/$name.part")))
     done
     planned "$(IFS=+ && printf '%s' "$*")" $((SECONDS - start))
 }
@@ -124,7 +129,7 @@ finish() {
     printf '%s\n' "${table[@]}"
     printf '\n'
     printf '%s\n' "${stage_table[@]}"
-    printf 'in all %d s, planned %d s; %d warnings\n' "$SECONDS" "$(awk '!/^#/ { n += $2 } END { print n }' .ci/shares)" "$warned"
+    printf 'in all %d s, %d warnings\n' "$SECONDS" "$warned"
     printf '%d passed, %d failed\n' "$passed" "$failed"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
     exit
@@ -173,7 +178,7 @@ install_servers() {
 build() {
     local dir=$1 compiler=$2
     if [ -e "$dir/build.ninja" ]; then
-        meson setup --reconfigure "$dir" -Dwerror=true || return 1
+        meson setup --reconfigure "$dir" -Dwerror=true -Dtests=true || return 1
     else
         CC=$compiler meson setup "$dir" -Dwerror=true || return 1
     fi

@@ -65,7 +65,7 @@ void
 engine_quiet(bool quiet)
 {
     PGconn *conn = bench_connect();
-    double start = bench_now_s();
+    double until = bench_limit_s(10);
 
     bench_do(conn, quiet ? "alter system set autovacuum to off" : "alter system reset autovacuum");
     bench_do(conn,
@@ -74,7 +74,7 @@ engine_quiet(bool quiet)
     PQfinish(conn);
     /* A new connection has the settings when the server has read them. */
     for (bool done = false; !done;) {
-        if (bench_now_s() - start > 10)
+        if (bench_now_s() > until)
             bench_die("the server did not take its new settings");
         conn = bench_connect();
         done = bench_value(conn, "select (current_setting('autovacuum') = 'off')::int") == quiet;

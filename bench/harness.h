@@ -23,6 +23,12 @@ double bench_now_s(void);
  */
 double bench_limit_s(double seconds);
 
+/*
+ * Whether a bound in time counts as kept: it does, or it is late and bounds in time are warnings here. They are checks where PAWL_TIMES=gate is in
+ * the environment, as .ci/full has it; elsewhere a late one prints a warning, because this may be a slow machine.
+ */
+bool bench_in_time(bool kept, const char *what);
+
 /* Parses a whole decimal number between min and max, or exits 2 naming `what`. */
 long bench_number(const char *text, const char *what, long min, long max);
 

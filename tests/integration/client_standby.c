@@ -110,7 +110,7 @@ static const char terminate_sql[] = "select pg_terminate_backend(pid) from pg_st
 static pawl_status
 trigger_while(struct scene *scene, pawl_client *client, const char *act, uint32_t *flags)
 {
-    double deadline_s = bench_now_s() + 30;
+    double deadline_s = bench_limit_s(30);
     pawl_status status;
 
     /* What an earlier try has come to is of no interest. */
@@ -131,7 +131,7 @@ a_commit_that_no_standby_has_is_not_acknowledged(void **state)
 {
     struct scene *scene = *state;
     PGconn *conn = bench_connect();
-    double deadline_s = bench_now_s() + 30;
+    double deadline_s = bench_limit_s(30);
     uint32_t flags = 0;
     pawl_status status;
     pawl_client *hasty, *deaf;
@@ -167,7 +167,7 @@ a_commit_that_no_standby_has_is_not_acknowledged(void **state)
     pawl_client_close(deaf);
 
     set_standby(conn, "");
-    deadline_s = bench_now_s() + 30;
+    deadline_s = bench_limit_s(30);
     do
         status = trigger_while(scene, scene->client, cancel_sql, &flags);
     while (status == PAWL_EUNKNOWN && bench_now_s() < deadline_s);

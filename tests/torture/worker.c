@@ -366,7 +366,7 @@ pull(void)
     pawl_error *error = NULL;
     pawl_run *run = NULL;
     pawl_status status = PAWL_OK;
-    double until_s = bench_now_s() + 40;
+    double until_s = bench_limit_s(40);
     bool ended = false;
     bool good;
 

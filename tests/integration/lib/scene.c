@@ -82,6 +82,13 @@ keep_log(void *userdata, int level, const char *event, const char *message,
 }
 
 void
+scene_in_time(int64_t took_ms, int64_t at_most_ms)
+{
+    if (!bench_in_time(took_ms <= at_most_ms, "a bound in milliseconds"))
+        fail_msg("it took %ld ms, at most %ld", (long)took_ms, (long)at_most_ms);
+}
+
+void
 scene_until_logged(struct scene *scene, const char *part)
 {
     int64_t deadline_ms = scene_now_ms() + scene_patience_ms;

@@ -90,6 +90,9 @@ const char *scene_state(struct scene *scene, const char *run_id);
 /* The steps of a run: "one#1 SUCCESS 7, two#1 PAUSED". */
 const char *scene_steps(struct scene *scene, const char *run_id);
 
+/* A bound in time: see bench_in_time(). */
+void scene_in_time(int64_t took_ms, int64_t at_most_ms);
+
 /* Waits until the worker's log holds this text. */
 void scene_until_logged(struct scene *scene, const char *part);
 

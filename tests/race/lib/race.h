@@ -39,10 +39,7 @@ long race_share(const struct race *race, long full);
 void race_ok(struct race *race, bool ok, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/*
- * As race_ok(), for a bound in time. PAWL_TIMES=gate in the environment makes it a check, as the full size does; without it a late
- * one is a warning, because this may be a slow machine.
- */
+/* As race_ok(), for a bound in time: see bench_in_time(). At full size it is a check in any case. */
 void race_in_time(struct race *race, bool ok, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

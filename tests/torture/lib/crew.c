@@ -111,7 +111,7 @@ crew_trigger(const char *workflow, const char *input, char run_id[PAWL_ID_SIZE])
 bool
 crew_await(struct crew *crew, const char *sql, const char *run_id)
 {
-    double until_s = bench_now_s() + patience_s;
+    double until_s = bench_limit_s(patience_s);
     const struct timespec pause = {.tv_nsec = 2000000};
     bool there = false;
 

@@ -10,7 +10,7 @@ ok() {
     printf '%s %d - %s\n' "$([ "$1" = 0 ] && printf ok || printf 'not ok')" "$number" "$2"
 }
 
-printf '1..6\n'
+printf '1..7\n'
 sum=$(awk '!/^#/ { n += $2 } END { print n }' .ci/shares)
 ok $((sum > 1200)) "the shares of .ci/run add up to $sum s, at most 1,200"
 shared=$(awk '!/^#/ && NF { print $1 }' .ci/shares)
@@ -28,4 +28,20 @@ done < <(grep -v '^#' .ci/parts)
 ok "$bad" 'each part of .ci/full has a function, and depends on paths that exist'
 tools/figures check
 ok $? 'the table of figures in docs/status.md is current'
-ok "$(grep -c 'PAWL_TIMES' .ci/run | awk '{ print ($1 > 1) }')" '.ci/run makes no bound in time a check'
+grep -qx 'unset PAWL_TIMES' .ci/run && ! grep -q 'PAWL_TIMES=' .ci/run
+ok $? '.ci/run makes no bound in time a check'
+# What together() does with a suite that dies, that says nothing, and that fails.
+code=$(
+    . .ci/lib.sh
+    logs=$(mktemp -d)
+    do_dies() { note dies 1 5 0 && kill -9 "$BASHPID"; }
+    do_mute() { :; }
+    do_good() { note good 1 3 0; }
+    do_bad() { note bad 1 3 2; }
+    together dies good >/dev/null 2>&1
+    together mute >/dev/null 2>&1
+    together bad good >/dev/null 2>&1
+    printf '%s %s' "$passed" "$failed"
+    rm -rf "$logs"
+)
+ok "$([ "$code" = '14 4' ]; echo $?)" "a suite that dies or has no result has failed ($code)"
