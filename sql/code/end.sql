@@ -250,7 +250,7 @@ begin
         -- A cancel is an operator''s newer word than a pause; a failure is not, and waits for the resume.
         set place = case when t.paused is not null and p_status = 2 then 1 else pawl._ready_place(t.crashes) end,
             due_at = case when t.paused is not null and p_status = 2 then 'infinity' else p_now end,
-            reason = case when t.paused is not null and p_status = 2 then 'operator' end,
+            reason = case when t.paused is not null and p_status = 2 then coalesce(case when t.place = 1 then t.reason end, 'operator') end,
             paused = case when p_status = 2 then t.paused end,
             session_id = null, request = null, started = false, fence = t.fence + 1,
             rolling_back = true, recorded = true, tries = null, woken = false,

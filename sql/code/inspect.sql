@@ -130,7 +130,7 @@ create or replace function pawl.get_run(run uuid)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json)
+    ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json, forked_from uuid)
 language plpgsql
 stable
 security definer
@@ -150,7 +150,8 @@ begin
            coalesce(t.metadata, v_run.metadata),
            case when t.run_id is null then v_run.output end,
            case when t.run_id is null then v_run.error else t.ending -> 'error' end,
-           pawl._step_list(run, v_now)
+           pawl._step_list(run, v_now),
+           pawl._forked_from(run)
     from pawl._overview(array[run], v_now) o
     left join pawl.task t on t.run_id = o.run_id and t.task_no = 0;
     if not found then
@@ -159,7 +160,7 @@ begin
 end
 $$;
 comment on function pawl.get_run(uuid) is
-'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), failed tries (PAUSED, with the time of the next), and what its worker said it is doing (RUNNING).
+'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round; one of kind child has the run of the child. forked_from is the run whose records it was made with.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
@@ -200,6 +201,47 @@ end
 $$;
 comment on function pawl._shown_name(uuid, int, text) is 'the name by which a step of a flow is shown';
 
+-- Planned anew at each call, so that only the partition of this run is opened.
+create or replace function pawl._forked_from(p_run uuid)
+returns uuid
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+as $$
+begin
+    return (
+        select (a.detail ->> 'run')::uuid
+        from (
+            select b.* from pawl.audit b where b.run_id = p_run
+            union all
+            select k.* from pawl.audit_kept k where k.run_id = p_run
+        ) a
+        where a.what = 'forked_from'
+        order by a.audit_no limit 1);
+end
+$$;
+comment on function pawl._forked_from(uuid) is 'the run that a run was forked from';
+
+-- The steps of a task that its worker, if it is live, said it executes.
+create or replace function pawl._running_steps(p_task pawl.task, p_now timestamptz)
+returns table (step text, attempt int, started_at timestamptz)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select r ->> 'step', coalesce((r ->> 'attempt')::int, (p_task.tries -> (r ->> 'step') ->> 'n')::int + 1, 1),
+           k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms'
+    from pawl.worker k
+    cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
+    where k.session_id = p_task.session_id and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now)
+      and r ->> 'run' = p_task.run_id::text and coalesce((r ->> 'task')::int, 0) = p_task.task_no and r ->> 'step' is not null;
+end
+$$;
+comment on function pawl._running_steps(pawl.task, timestamptz) is 'the steps of a task that a live worker reported as executing';
+
 create or replace function pawl._step_list(p_run uuid, p_now timestamptz)
 returns json
 language plpgsql
@@ -212,52 +254,59 @@ declare
         select q.workflow_id from pawl.queue q
         where q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id));
+    v_source uuid := pawl._forked_from(p_run);
 begin
     return (
         select coalesce(json_agg(json_build_object(
                    'name', case when l.task_no > 0 then pawl._task_label(f.name, l.task_no, l.name) else l.name end,
                    'kind', l.kind, 'state', l.state, 'round', l.round,
                    'attempt', l.attempt, 'started_at', l.started_at, 'ended_at', l.ended_at, 'due_at', l.due_at,
-                   'output', l.output, 'error', l.error, 'copied_from', l.copied)
+                   'output', l.output, 'error', l.error, 'copied_from', l.copied, 'child', l.child)
                    order by coalesce(l.name, '') like 'rollback:%', l.task_no, l.seq, l.started_at, l.name), '[]')
         from (
             select s.task_no, s.seq, s.name,
                    pawl._kind_name(s.kind) as kind,
                    pawl._state_name(s.state) as state, s.round::int as round, s.attempt,
                    s.started_at, s.ended_at, null::timestamptz as due_at, s.output, s.error,
-                   case when s.kind = 1 then s.source_id end as copied
+                   case when s.source_id = v_source then v_source end as copied,
+                   case when s.kind = 5 and s.source_id is distinct from v_source then s.source_id end as child
             from pawl._steps(array[p_run]) s
+            -- A step with an undo has a record from its start on; what became of it since says more.
+            -- guard:begun_step_once
+            where s.state <> 3 or not exists (
+                select from pawl.task t
+                where t.run_id = p_run and t.task_no = s.task_no
+                  and (t.tries -> s.name is not null or exists (select from pawl._running_steps(t, p_now) r where r.step = s.name)))
             union all
             select w.task_no, w.seq, w.name,
                    pawl._kind_name(w.kind), 'PAUSED', null, 1, w.created_at, null,
-                   nullif(w.due_at, 'infinity'), null, null, null
+                   nullif(w.due_at, 'infinity'), null, null, null, w.child_id
             from pawl.wait w where w.run_id = p_run and w.kind > 0
             union all
+            -- A failed attempt that will be repeated; once its time has come, only the worker knows how far the next one is.
             select t.task_no, 2147483646, e.key, 'step',
-                   'PAUSED', null, (e.value ->> 'n')::int, null, null,
-                   (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null
+                   case when (e.value ->> 'due')::timestamptz > p_now then 'PAUSED' else 'QUEUED' end, null, (e.value ->> 'n')::int, null, null,
+                   (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null, null
             from pawl.task t cross join lateral json_each(t.tries) e
+            -- guard:tried_step_once
             where t.run_id = p_run and e.key <> ''
+              and not exists (select from pawl._running_steps(t, p_now) r where r.step = e.key)
             union all
             select t.task_no, 0, null, 'step',
                    pawl._state(t.place, t.due_at,
                                case when pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now) then k.lease_until end, p_now),
                    t.round::int, t.attempt,
                    t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
-                   t.tries -> '' -> 'error', null
+                   t.tries -> '' -> 'error', null, null
             from pawl.task t
             left join pawl.worker k on k.session_id = t.session_id
             where t.run_id = p_run and t.task_no > 0
             union all
-            select t.task_no, 2147483647, r ->> 'step',
-                   'step', 'RUNNING', null, (r ->> 'attempt')::int,
-                   k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms', null, null, null,
-                   null, null
+            select t.task_no, 2147483647, r.step, 'step', 'RUNNING', null, r.attempt, r.started_at, null, null, null,
+                   t.tries -> r.step -> 'error', null, null
             from pawl.task t
-            join pawl.worker k on k.session_id = t.session_id and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now)
-            cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
-            where t.run_id = p_run and r ->> 'run' = p_run::text and coalesce((r ->> 'task')::int, 0) = t.task_no
-              and r ->> 'step' is not null
+            cross join lateral pawl._running_steps(t, p_now) r
+            where t.run_id = p_run
         ) l
         left join pawl.flow_step f on f.workflow_id = v_workflow and f.step_no = l.task_no / 1000000 and l.task_no > 0);
 end
@@ -411,7 +460,8 @@ begin
         union all
         select v_over.started_at, 'started', 1, null, null, 1 where v_over.started_at is not null
         union all
-        select coalesce(s.ended_at, s.started_at), case s.state when 1 then 'step_succeeded' when 2 then 'step_failed'
+        -- A fork has copies of records that are older than itself: they are its own from its trigger on.
+        select greatest(coalesce(s.ended_at, s.started_at), v_over.triggered_at), case s.state when 1 then 'step_succeeded' when 2 then 'step_failed'
                    when 3 then 'step_started' else 'step_skipped' end,
                s.round::int, null, json_build_object('step', case when s.task_no > 0 then pawl._task_label(f.name, s.task_no, s.name)
                                                                   else s.name end, 'kind', pawl._kind_name(s.kind), 'attempt', s.attempt),

@@ -216,7 +216,7 @@ begin
     end if;
     if v_named and (p_name is null or length(p_name) > 240
                     or p_name !~ '^(rollback:)?([a-z0-9_.-]{1,100}/)*[a-z0-9_.-]{1,100}#[0-9]{1,9}$') then
-        return format('bad step name "%s": it must be BRANCH/NAME#n with names of a-z, 0-9, _, . and -', p_name);
+        return format('bad step name "%s": it must be BRANCH/NAME#n with names of 1 to 100 of a-z, 0-9, _, . and -, at most 240 characters in all', left(p_name, 300));
     end if;
     if v_named and (p_name like 'rollback:%') <> p_task.rolling_back then
         return case when p_task.rolling_back then 'the run is rolling back: only its undos are recorded'
@@ -494,7 +494,7 @@ as $$
 begin
     update pawl.task t
     set place = 1, session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',
-        reason = 'operator', recorded = true, woken = true,
+        reason = 'drift', recorded = true, woken = true,
         paused = json_build_object('at', p_now, 'by', 'pawl', 'why',
             format('drift: step %s is recorded as %s, the code asks for %s', p_name, p_recorded, p_asked))
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;

@@ -36,7 +36,7 @@ create table pawl.task (
     input_apart boolean not null default false,
     -- Signals, children or a key to free may exist for it.
     attached boolean not null default false,
-    -- Why a waiting task waits: retry, sleep, event, signal, child, delay, operator.
+    -- Why a waiting task waits: retry, sleep, event, signal, child, delay, operator (paused by one), drift (paused by the engine).
     reason text,
     session_id bigint,
     -- The claim request that took it, so that a repeated request is answered alike.

@@ -29,6 +29,7 @@ struct step {
     int64_t due_us;
     pawl_bytes output;
     pawl_bytes error;
+    char child[PAWL_ID_SIZE]; /* "": it is not a child run */
     bool copied;
 };
 
@@ -100,6 +101,7 @@ next_step(struct pw_json_walk *walk, struct step *step)
     step->due_us = read_time(json, "/due_at");
     step->output = read_value(json, "/output");
     step->error = read_value(json, "/error");
+    read_text(json, "/child", step->child, sizeof(step->child));
     step->copied = read_value(json, "/copied_from").size > 0;
     return true;
 }
@@ -210,7 +212,7 @@ print_bar(FILE *out, const struct frame *frame, const struct step *step)
     (void)fputs(term_style(TERM_OUT, TERM_PLAIN), out);
 }
 
-/* "next try in 41s, at 2026-11-15 18:30:12" for what goes on by itself. */
+/* "next try in 41s, at 2026-11-15 18:30:12" for what continues by itself. */
 static void
 print_due(FILE *out, const struct frame *frame, const struct step *step)
 {
@@ -218,14 +220,21 @@ print_due(FILE *out, const struct frame *frame, const struct step *step)
     char span[WHEN_SIZE];
     char at[WHEN_SIZE];
 
-    when_write_span(span, (step->due_us - frame->now_us) / 1000000 * 1000000);
     when_write_local(at, step->due_us);
-    (void)fprintf(out, "    %s%s %s, at %s%s\n", term_style(TERM_OUT, TERM_WAIT),
-        is_step && step->error.size > 0        ? "next try in"
-            : is_step                          ? "goes on in"
-            : strcmp(step->kind, "sleep") == 0 ? "sleeps for another"
-                                               : "times out in",
-        span, at, term_style(TERM_OUT, TERM_PLAIN));
+    (void)fprintf(out, "    %s", term_style(TERM_OUT, TERM_WAIT));
+    if (step->due_us <= frame->now_us) {
+        (void)fprintf(
+            out, "%s since %s", is_step && step->error.size > 0 ? "next try is due" : "is due", at);
+    } else {
+        when_write_span(span, (step->due_us - frame->now_us) / 1000000 * 1000000);
+        (void)fprintf(out, "%s %s, at %s",
+            is_step && step->error.size > 0        ? "next try in"
+                : is_step                          ? "goes on in"
+                : strcmp(step->kind, "sleep") == 0 ? "sleeps for another"
+                                                   : "times out in",
+            span, at);
+    }
+    (void)fprintf(out, "%s\n", term_style(TERM_OUT, TERM_PLAIN));
 }
 
 static void
@@ -250,6 +259,9 @@ print_step(FILE *out, const struct frame *frame, const struct step *step)
     (void)fprintf(out, "  %7s  ", step->copied ? "copied" : took);
     print_bar(out, frame, step);
     (void)fputc('\n', out);
+    if (step->child[0] != '\0')
+        (void)fprintf(out, "    %srun %s%s\n", term_style(TERM_OUT, TERM_DIM), step->child,
+            term_style(TERM_OUT, TERM_PLAIN));
     if (step->error.size > 0) {
         (void)fprintf(out, "    %s", term_style(TERM_OUT, TERM_BAD));
         print_error(out, step->error, 4);
@@ -413,6 +425,7 @@ story_print(FILE *out, const pawl_rows *run, int64_t now_us, const char *why, si
     print_fact(out, "key", text_at(run, "key"));
     print_fact(out, "tenant", text_at(run, "tenant"));
     print_fact(out, "parent", text_at(run, "parent_id"));
+    print_fact(out, "forked", text_at(run, "forked_from"));
     print_fact(out, "worker", text_at(run, "worker"));
     print_fact(out, "priority", strcmp(priority, "100") == 0 ? "" : priority);
     print_fact(out, "attempt", strcmp(attempt, "1") == 0 ? "" : attempt);

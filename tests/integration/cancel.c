@@ -499,7 +499,7 @@ code_that_no_longer_fits_its_records_pauses_the_run_and_says_why(void **state)
     scene_do(scene, "select pawl.signal($1, 'go')", scene->run_id);
     scene_go_on(scene);
     assert_int_equal(tale.seen[0], PAWL_SUSPENDED);
-    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED operator");
+    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED drift");
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
         "drift: step thing#1 is recorded as step, the code asks for sleep");
     assert_int_equal(pawl_worker_count(scene->worker, "held"), 0);
@@ -536,7 +536,7 @@ a_wait_that_became_a_step_pauses_the_run_before_the_step_is_done(void **state)
     tale.code = 2;
     scene_do(scene, "select pawl.signal($1, 'thing')", scene->run_id);
     scene_go_on(scene);
-    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED operator");
+    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED drift");
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
         "drift: step thing#1 is recorded as signal, the code asks for step");
     assert_int_equal(tale.steps, 0);

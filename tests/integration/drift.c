@@ -163,7 +163,7 @@ thirty_handlers_that_do_not_fit_their_records_are_all_noticed(void **state)
         scene_do(scene, "select pawl.signal($1, 'last')", runs[i]);
     go_on(scene);
     for (int i = 0; i < mutants; i++) {
-        if (strcmp(scene_state(scene, runs[i]), "PAUSED operator") != 0)
+        if (strcmp(scene_state(scene, runs[i]), "PAUSED drift") != 0)
             fail_msg("mutant %d was not noticed: %s, %s", i, scene_state(scene, runs[i]),
                 scene_steps(scene, runs[i]));
         scene_has(scene_text(scene, "select pawl.why($1)", runs[i]), "drift");
@@ -179,7 +179,7 @@ thirty_handlers_that_do_not_fit_their_records_are_all_noticed(void **state)
 
         read_mutant(i, &step, &what);
         assert_string_equal(
-            scene_state(scene, runs[i]), what == RENAMED ? "PAUSED operator" : "SUCCESS");
+            scene_state(scene, runs[i]), what == RENAMED ? "PAUSED drift" : "SUCCESS");
     }
     assert_int_equal(tale.wrong, 0);
 }

@@ -314,7 +314,7 @@ a_strict_workflow_pauses_when_records_are_unused(void **state)
 
     scene_do(scene, "select pawl.create_workflow('steps.strict', strict_order => true)", NULL);
     change_under(scene, &tale, "steps.strict");
-    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED operator");
+    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED drift");
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "gone#1");
 }
 

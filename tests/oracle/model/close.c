@@ -14,7 +14,7 @@ oracle_pause_for_drift(struct oracle *o, struct oracle_run *run)
     run->started = false;
     run->fence++;
     run->due_at = ORACLE_NEVER;
-    run->reason = "operator";
+    run->reason = "drift";
     run->woken = true;
     run->paused = true;
     run->paused_by = "pawl";

@@ -309,6 +309,7 @@ oracle_end_or_roll_back(struct oracle *o, struct oracle_run *run, int status, co
 {
     /* A cancel is an operator's newer word than a pause; a failure is not, and waits for the resume. */
     bool stays_paused = run->paused && status == ORACLE_ERROR;
+    const char *reason = run->place == ORACLE_WAITING ? run->reason : "operator";
 
     if (!rollback || run->rolling_back || oracle_first_undone(run) == NULL)
         return oracle_end_run(o, run, status, NULL, error, own ? run->fence : run->fence + 1);
@@ -318,7 +319,7 @@ oracle_end_or_roll_back(struct oracle *o, struct oracle_run *run, int status, co
     run->tries_count = 0;
     run->place = stays_paused ? ORACLE_WAITING : oracle_ready_place(run->crashes);
     run->due_at = stays_paused ? ORACLE_NEVER : o->now;
-    run->reason = stays_paused ? "operator" : NULL;
+    run->reason = stays_paused ? reason : NULL;
     run->paused = stays_paused;
     run->ending = true;
     run->ending_status = status;

@@ -26,7 +26,7 @@ epoch() returns integer
 errors() returns table(code text, name text, meaning text, retryable boolean)
 fail(session bigint, run uuid, fence integer, error json default '{}'::json, final boolean default false, task integer default 0) returns table(answer text, reason text, value json)
 fork(run uuid, from_step text default null::text, input json default null::json, by text default null::text) returns table(run_id uuid, answer text, copied integer)
-get_run(run uuid) returns table(run_id uuid, workflow text, tenant text, status text, reason text, round integer, attempt integer, priority integer, key text, triggered_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, due_at timestamp with time zone, worker text, ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json)
+get_run(run uuid) returns table(run_id uuid, workflow text, tenant text, status text, reason text, round integer, attempt integer, priority integer, key text, triggered_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, due_at timestamp with time zone, worker text, ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json, forked_from uuid)
 grant_role(role_name name, rights text, tenant text default null::text) returns void
 heartbeat(session bigint, running json default null::json) returns table(epoch integer, lease_until timestamp with time zone, run_id uuid, task integer, told text)
 held(session bigint) returns table(run_id uuid, task integer, fence integer, workflow text, attempt integer, claimed_at timestamp with time zone, told text)
