@@ -643,8 +643,23 @@ Locks: none.
 Errors: none.
 Bound: 10,000 sessions.';
 
+-- Until when ended runs are counted; null: none has been.
+create or replace function pawl._counted_until(p_now timestamptz)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- Further ahead than an hour means that the clock was set back, and that counting begins again.
+    return (select to_timestamp(c.position::float8) from pawl.chore c
+            where c.chore = 'rollup' and c.position::float8 <= date_part('epoch', p_now) + 3600);
+end
+$$;
+comment on function pawl._counted_until(timestamptz) is 'until when housekeeping has counted ended runs';
+
 create or replace function pawl.metrics(only_workflow text default null, since interval default '1 hour')
-returns table (workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision, max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval)
+returns table (workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision, max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval, counted_until timestamptz)
 language plpgsql
 stable
 security definer
@@ -656,6 +671,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
+    v_until timestamptz := pawl._counted_until(v_now);
 begin
     return query
     select w.name, coalesce(sum(m.succeeded), 0)::bigint, coalesce(sum(m.failed), 0)::bigint,
@@ -665,7 +681,8 @@ begin
            max(m.seconds_max),
            sum(m.waited_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
            v_now - (select t.due_at from pawl.task t where t.place = 0 and t.queue_id = w.queue_id and (v_bound is null or t.tenant = v_bound)
-                    order by t.priority, t.due_at limit 1)
+                    order by t.priority, t.due_at limit 1),
+           v_until
     from pawl.workflow w
     left join pawl.metric m on m.workflow_id = w.workflow_id and m.minute >= v_now - since
                             and (v_bound is null or m.tenant = v_bound)
@@ -676,7 +693,7 @@ begin
 end
 $$;
 comment on function pawl.metrics(text, interval) is
-'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it is over.
+'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. With no live worker, or none at all so far (counted_until is null), nothing is counted.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: none.

@@ -141,7 +141,7 @@ draw_rates(struct canvas *canvas, size_t row, const struct top_rates *rates)
 }
 
 static void
-draw_hour(struct canvas *canvas, size_t row, const struct top_hour *hour)
+draw_hour(struct canvas *canvas, size_t row, const struct top_hour *hour, int64_t now_us)
 {
     const int64_t counts[] = {hour->succeeded, hour->failed, hour->cancelled};
     static const char *const names[] = {"succeeded", "failed", "cancelled"};
@@ -153,6 +153,14 @@ draw_hour(struct canvas *canvas, size_t row, const struct top_hour *hour)
         write_short(text, counts[i]);
         column = put_figure(
             canvas, row, column, names[i], text, i == 1 && counts[i] > 0 ? TERM_BAD : TERM_PLAIN);
+    }
+    if (hour->counted_us >= 0 && now_us - hour->counted_us >= WHEN_COUNTED_LATE_US) {
+        char counted[WHEN_SIZE + 12];
+
+        when_write_span(text, now_us - hour->counted_us);
+        (void)snprintf(counted, sizeof(counted), "counted %s ago", text);
+        (void)canvas_put(canvas, row, column, 20, TERM_WAIT, counted);
+        return;
     }
     when_write_span(text, (int64_t)(hour->took_s * 1e3) * 1000);
     column = put_figure(canvas, row, column, "took", text, TERM_PLAIN);
@@ -490,7 +498,7 @@ top_draw(struct canvas *canvas, const struct top_view *view, struct top_face *fa
     }
     top_draw_title(canvas, view, face, "top");
     draw_rates(canvas, 1, &view->rates);
-    draw_hour(canvas, 2, &view->hour);
+    draw_hour(canvas, 2, &view->hour, view->now_us);
     draw_queues(canvas, &queues, view);
     draw_workers(canvas, &workers, view);
     draw_failures(canvas, &failures, view);
@@ -518,7 +526,7 @@ top_draw_help(struct canvas *canvas)
         "",
         "runs/s    of the newest 500 runs, in the last ten seconds, or in the time that",
         "          they span; ≥: older runs live, whose start and end are not among them",
-        "in 1h     ended runs; counted once a minute, about two minutes late",
+        "in 1h     ended runs; live workers count each minute, about two minutes late",
         "QUEUE     ready: due, not taken; held: a worker has them; oldest: how long the",
         "          first has been due; wkrs: workers that handle it; red: nobody does",
         "WORKER    lease: how long it counts as alive without being heard; below 0: lost",

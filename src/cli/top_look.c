@@ -304,7 +304,9 @@ read_hour(struct top_look *look)
     struct top_hour *hour = &look->view.hour;
     double ended = 0;
 
-    *hour = (struct top_hour){0};
+    *hour = (struct top_hour){.counted_us = -1};
+    if (count_of(rows) > 0 && pawl_rows_text(rows, 0, "counted_until") != NULL)
+        (void)when_read_stamp(pawl_rows_text(rows, 0, "counted_until"), &hour->counted_us);
     for (size_t i = 0; i < count_of(rows); i++) {
         int64_t succeeded = number_at(rows, i, "succeeded");
         int64_t failed = number_at(rows, i, "failed");

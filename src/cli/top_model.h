@@ -78,6 +78,7 @@ struct top_hour {
     int64_t cancelled;
     double took_s;
     double waited_s;
+    int64_t counted_us; /* runs that ended after this are not counted; -1: none is */
 };
 
 /* A workflow that is failing. */

@@ -9,6 +9,8 @@
 
 enum {
     WHEN_SIZE = 40, /* room for every text that is made here */
+    /* Ended runs are counted up to two minutes late, or a little more; if it is this much, no worker counts them. */
+    WHEN_COUNTED_LATE_US = 240000000,
 };
 
 /* A duration such as 250ms, 30s, 1h30m or 7d, in milliseconds; -1 if it makes no sense. */

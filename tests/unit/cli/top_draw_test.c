@@ -38,7 +38,10 @@ fill(struct top_view *view, struct top_queue *queues, struct top_worker *workers
         .runs = runs,
         .run_count = count,
         .rates = {.triggered = 123456, .started = 0.5, .least = true, .window_us = 1000},
-        .hour = {.succeeded = 123456789, .failed = 1, .took_s = 1e6}};
+        .hour = {.succeeded = 123456789,
+            .failed = 1,
+            .took_s = 1e6,
+            .counted_us = INT64_C(1700000000000000)}};
     for (size_t i = 0; i < count; i++) {
         queues[i] = (struct top_queue){.name = "a.very.long.name.of.a.queue.that.does.not.fit.v1",
             .ready_shown = "10k+",
@@ -136,6 +139,32 @@ what_does_not_fit_is_counted(void **state)
 }
 
 static void
+counts_that_stand_still_say_since_when(void **state)
+{
+    struct top_view *view = calloc(1, sizeof(*view));
+    struct canvas canvas = {0};
+    struct top_face face = {.every_us = 2000000};
+    char *text;
+
+    (void)state;
+    assert_non_null(view);
+    fill(view, NULL, NULL, NULL, 0);
+    assert_true(canvas_resize(&canvas, 80, 24));
+    top_draw(&canvas, view, &face);
+    text = text_of(&canvas);
+    assert_non_null(strstr(text, "took"));
+    assert_null(strstr(text, "counted"));
+    free(text);
+    view->hour.counted_us -= INT64_C(24) * 60 * 1000000;
+    top_draw(&canvas, view, &face);
+    text = text_of(&canvas);
+    assert_non_null(strstr(text, "counted 24m ago"));
+    free(text);
+    canvas_done(&canvas);
+    free(view);
+}
+
+static void
 help_and_titles_fit_eighty_columns(void **state)
 {
     struct top_view *view = calloc(1, sizeof(*view));
@@ -171,6 +200,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_drawn_at_every_size),
         cmocka_unit_test(what_does_not_fit_is_counted),
+        cmocka_unit_test(counts_that_stand_still_say_since_when),
         cmocka_unit_test(help_and_titles_fit_eighty_columns),
     };
 
