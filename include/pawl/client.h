@@ -50,7 +50,7 @@ PAWL_API void pawl_trigger_free(pawl_trigger *trigger);
 /*
  * Sets an option from text, copied: key (1 to 500 characters, at most 1,000 bytes), tenant (at most 200 bytes), priority (0 to
  * 32767), delay_ms (at most ten years), metadata (JSON), id (a run id that you made, or that a call gave; within an hour),
- * key_ttl_ms, key_while_active (on or off), limit_key (at most 500 characters); NULL takes it back. What is wrong with it is
+ * key_ttl_ms, key_while_active (on or off), limit_key (at most 500 characters; stored, no effect yet); NULL takes it back. What is wrong with it is
  * said by the call that uses the trigger.
  */
 PAWL_API void pawl_trigger_set(pawl_trigger *trigger, const char *option, const char *value);

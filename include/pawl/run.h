@@ -91,7 +91,7 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_quote(pawl_run *run, const char *tex
  *   undo, undo_input                                name of an undo handler, and JSON for it
  *   undo_max_attempts, undo_base_ms                 the undo's own retry policy
  *   key, match                                      of pawl_wait_event(): key of the event; JSON such as {"/id": 7}
- *   priority, delay_ms, metadata, limit_key         of a child
+ *   priority, delay_ms, metadata, limit_key         of a child (limit_key is stored and has no effect yet)
  * Options belong to the next such call and are forgotten with it, whatever it answers (PAWL_PENDING is no answer yet); in a loop
  * they are set each time. A mistake is said by the call that it was meant for. Not while a step is open.
  */

@@ -196,7 +196,7 @@ begin
         from pawl._start_child(p_task, p_now, p_name, p_seq, p_payload, p_option) c;
     elsif p_option ->> 'signal' !~ '^[a-z0-9_.-]{1,100}$' then
         answer := 'refused';
-        reason := format('bad signal name "%s"', p_option ->> 'signal');
+        reason := format('bad signal name "%s": it must have 1 to 100 of a-z, 0-9, _, . and -', left(p_option ->> 'signal', 300));
         value := null;
     else
         value := pawl._wait_signal(p_task, p_now, p_name, v_kind, p_seq, p_option, coalesce(v_due, 'infinity'));

@@ -5,6 +5,7 @@
 #include "cli/exit.h"
 #include "cli/term.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,28 @@ struct answers {
     } each[ANSWERS_MAX];
     size_t count;
 };
+
+/* Ctrl-C, or a polite kill. A second one ends the program at once. */
+static volatile sig_atomic_t interrupted;
+
+static void
+note_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void
+take_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction before;
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            (void)sigaction(numbers[i], &action, NULL);
+}
 
 /* Whether the verb makes sense for a run in this state. */
 static bool
@@ -114,7 +137,7 @@ find_between(struct call *call, struct found *found, const char *since, const ch
         if (code == EXIT_OK)
             code = add_page(call, found, rows, cursor);
         pawl_rows_free(rows);
-    } while (code == EXIT_OK && cursor[0] != '\0' && !found->more);
+    } while (code == EXIT_OK && cursor[0] != '\0' && !found->more && !interrupted);
     return code;
 }
 
@@ -194,12 +217,26 @@ do_page(struct call *call, const char *list, struct answers *answers)
     return code;
 }
 
+/* What was done is done; the summary that follows has the answers. */
+static int
+say_interrupted(size_t done, size_t count)
+{
+    if (term_is_tty(TERM_ERR))
+        (void)fputc('\n', stderr);
+    if (done == 0)
+        return exit_saying(EXIT_INTERRUPTED, NULL, "interrupted: nothing was done");
+    return exit_saying(EXIT_INTERRUPTED, "The same command continues with the others.",
+        "interrupted after %zu of %zu runs", done, count);
+}
+
 static int
 do_all(struct call *call, const struct found *found, struct answers *answers)
 {
     int code = EXIT_OK;
 
     for (size_t done = 0; code == EXIT_OK && done < found->count;) {
+        if (interrupted)
+            return say_interrupted(done, found->count);
         size_t count = found->count - done < PAGE ? found->count - done : PAGE;
         struct pw_buf list;
 
@@ -247,9 +284,12 @@ bulk_or_named(struct call *call)
     if (!filtered)
         return exit_saying(
             EXIT_USAGE, "Give ids, or for example --workflow NAME --since 2h.", "which runs?");
+    take_signals();
     code = find_runs(call, &found);
-    if (code == EXIT_OK && found.count > 0 && !call_has(call, "yes"))
+    if (code == EXIT_OK && found.count > 0 && !call_has(call, "yes") && !interrupted)
         code = confirm(call, &found);
+    if (interrupted)
+        code = say_interrupted(0, found.count);
     if (code == EXIT_OK)
         code = do_all(call, &found, &answers);
     if (answers.count > 0 || code == EXIT_OK)

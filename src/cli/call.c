@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/json_read.h"
+#include "cli/answer.h"
 #include "cli/check.h"
 #include "cli/exit.h"
 #include "cli/rows.h"
@@ -309,7 +310,7 @@ call_connect(struct call *call)
         return code;
     status = pawl_client_open(config, &call->client, &error);
     pawl_config_free(config);
-    return exit_with(status, error);
+    return exit_with_verb(status, error, call->command->verb);
 }
 
 static int
@@ -323,7 +324,7 @@ ask(struct call *call, pawl_rows **rows, const char *verb, const char *const *na
     if (code != EXIT_OK)
         return code;
     status = pawl_client_call(call->client, verb, names, values, count, rows, &error);
-    return exit_with(status, error);
+    return exit_with_verb(status, error, verb);
 }
 
 int
@@ -575,24 +576,40 @@ call_ask_with(struct call *call, const char *name, const char *value, pawl_rows 
     return code;
 }
 
-/* Answers such as ok, already, not_found, differs, or the state that a run has ended in: the worst of them. */
-static int
-code_of_answers(const pawl_rows *rows)
+static const char *
+answer_at(const pawl_rows *rows, size_t row)
 {
-    static const char *const refusals[] = {"refused", "busy", "SUCCESS", "ERROR", "CANCELLED"};
+    return pawl_rows_text(
+        rows, row, pawl_rows_width(rows) == 1 ? pawl_rows_column(rows, 0) : "answer");
+}
+
+/* Says what an answer means, unless a row above has the same. */
+static void
+explain_answer(const struct call *call, const pawl_rows *rows, size_t row)
+{
+    const char *answer = answer_at(rows, row);
+    const char *meaning = answer_meaning(call->command->verb, answer);
+    bool said = meaning == NULL;
+
+    for (size_t i = 0; i < row && !said; i++)
+        said = answer_at(rows, i) != NULL && strcmp(answer_at(rows, i), answer) == 0;
+    if (!said)
+        (void)exit_saying(EXIT_OK, NULL, "%s: %s", answer, meaning);
+}
+
+/* Answers are ok, already, not_found, differs, the state that a run has ended in, and others. */
+int
+call_judge(const struct call *call, const pawl_rows *rows)
+{
     int code = EXIT_OK;
 
     for (size_t i = 0; i < pawl_rows_count(rows); i++) {
-        const char *answer = pawl_rows_text(
-            rows, i, pawl_rows_width(rows) == 1 ? pawl_rows_column(rows, 0) : "answer");
+        int own = answer_at(rows, i) == NULL ? EXIT_OK : answer_code(answer_at(rows, i));
 
-        for (size_t j = 0; answer != NULL && j < sizeof(refusals) / sizeof(refusals[0]); j++)
-            if (strcmp(answer, refusals[j]) == 0)
-                code = EXIT_REFUSED;
-        if (answer != NULL && strcmp(answer, "not_found") == 0 && code == EXIT_OK)
-            code = EXIT_NOT_FOUND;
-        if (answer != NULL && strcmp(answer, "differs") == 0 && code == EXIT_OK)
-            code = EXIT_DIFFERS;
+        if (own != EXIT_OK)
+            explain_answer(call, rows, i);
+        if (own == EXIT_REFUSED || code == EXIT_OK)
+            code = own;
     }
     return code;
 }
@@ -603,7 +620,7 @@ call_show(const struct call *call, int code, pawl_rows *rows)
     if (code == EXIT_OK)
         code = rows_show(call, rows);
     if (code == EXIT_OK)
-        code = code_of_answers(rows);
+        code = call_judge(call, rows);
     pawl_rows_free(rows);
     return code;
 }

@@ -95,6 +95,9 @@ int call_now(struct call *call, int64_t *us);
 /* Shows rows if code is EXIT_OK, frees them, and returns what to exit with: also if one of the answers in them is a refusal. */
 int call_show(const struct call *call, int code, pawl_rows *rows);
 
+/* Says on standard error what refusals among the answers mean. Returns what to exit with: the worst of them. */
+int call_judge(const struct call *call, const pawl_rows *rows);
+
 /* Calls the verb of the description and shows the rows. */
 int call_described(struct call *call);
 

@@ -106,7 +106,8 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
         if (is_workflow(value, dashes[0] != '\0'))
             return EXIT_OK;
         return exit_saying(EXIT_USAGE,
-            "Names are dotted and lower case, of a-z, 0-9, _ and -: billing.invoice.v1",
+            "Names are dotted and lower case, of a-z, 0-9, _ and -, at most 200 characters: "
+            "billing.invoice.v1",
             "not a workflow name: \"%s\"", value);
     case KIND_END:
     case KIND_FLAG:

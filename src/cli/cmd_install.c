@@ -30,10 +30,37 @@ run_script(struct call *call, const char *script, const char *done)
     return EXIT_OK;
 }
 
-static int
-install(struct call *call)
+/* Where nothing is installed, a database was meant that this is not. In the script's own transaction, so that psql stops there, too. */
+static const char only_installed[] =
+    "do $pawl_migrate$\n"
+    "begin\n"
+    "    if pg_catalog.to_regclass('pawl.setting') is null then\n"
+    "        raise exception using errcode = '3F000', message = 'schema \"pawl\" does not exist';\n"
+    "    end if;\n"
+    "end\n"
+    "$pawl_migrate$;\n";
+
+/* The script with that after its first statement. Malloced; frees the script. */
+static char *
+guard_migrate(char *script)
 {
-    char *script = unpack_install();
+    const char *begin = script == NULL ? NULL : strstr(script, "\nbegin ");
+    const char *rest = begin == NULL ? NULL : strchr(begin + 1, '\n');
+    size_t size = rest == NULL ? 0 : strlen(script) + sizeof(only_installed);
+    char *guarded = rest == NULL ? NULL : malloc(size);
+
+    if (guarded != NULL)
+        (void)snprintf(
+            guarded, size, "%.*s\n%s%s", (int)(rest - script), script, only_installed, rest + 1);
+    else if (script != NULL)
+        (void)exit_saying(EXIT_OTHER, NULL, "out of memory");
+    free(script);
+    return guarded;
+}
+
+static int
+send_script(struct call *call, char *script, const char *done)
+{
     int code = EXIT_OK;
 
     if (script == NULL)
@@ -41,12 +68,22 @@ install(struct call *call)
     if (call_has(call, "print"))
         (void)fputs(script, stdout);
     else
-        code = run_script(call, script,
-            strcmp(call->command->name, "migrate") == 0
-                ? "pawl is up to date"
-                : "pawl is installed. What next: pawl doctor, pawl --help");
+        code = run_script(call, script, done);
     free(script);
     return code;
+}
+
+static int
+install(struct call *call)
+{
+    return send_script(
+        call, unpack_install(), "pawl is installed. What next: pawl doctor, pawl --help");
+}
+
+static int
+migrate(struct call *call)
+{
+    return send_script(call, guard_migrate(unpack_install()), "pawl is up to date");
 }
 
 static int
@@ -72,9 +109,11 @@ const struct command cmd_install[] = {
         .act = install},
     {.name = "migrate",
         .summary = "Bring an installed engine up to date",
-        .text = "The same as install. Workers of the version before go on meanwhile.",
+        .text = "One transaction, as install. Workers of the version before continue while it "
+                "runs. Exits "
+                "with 8 if nothing is installed in the database.",
         .options = print_options,
-        .act = install},
+        .act = migrate},
     {.name = "uninstall",
         .summary = "Remove the engine with everything it knows",
         .options =

@@ -3,7 +3,10 @@
 #include "cli/bulk.h"
 #include "cli/call.h"
 #include "cli/commands.h"
+#include "cli/exit.h"
 #include "cli/options.h"
+
+#include <stdio.h>
 
 static const struct operand runs_operand[] = {
     {.kind = KIND_RUN, .value = "RUN", .argument = "runs", .summary = "ids of runs", .many = true},
@@ -37,6 +40,27 @@ static const struct option bulk_by_options[] = {BULK_OPTIONS, BY_OPTION, {.kind 
     "Instead of ids, options may name runs: they are looked for, counted and shown, and then " \
     "asked about;\n"                                                                           \
     "a script says --yes."
+
+/* As trigger, it prints the id of the new run, and nothing where there is none. */
+static int
+fork_run(struct call *call)
+{
+    pawl_rows *rows = NULL;
+    int code = call_ask(call, &rows);
+    const char *id = code == EXIT_OK ? pawl_rows_text(rows, 0, "run_id") : NULL;
+
+    if (code != EXIT_OK || call->output != OUTPUT_TABLE)
+        return call_show(call, code, rows);
+    if (id != NULL) {
+        const char *copied = pawl_rows_text(rows, 0, "copied");
+
+        (void)puts(id);
+        (void)fprintf(stderr, "pawl: %s records were copied\n", copied != NULL ? copied : "0");
+    }
+    code = call_judge(call, rows);
+    pawl_rows_free(rows);
+    return code;
+}
 
 const struct command cmd_run[] = {
     {.name = "run list",
@@ -157,7 +181,14 @@ const struct command cmd_run[] = {
                     .summary = "another input; JSON, @FILE or -"},
                 BY_OPTION,
                 {.kind = KIND_END},
-            }},
+            },
+        .examples =
+            (const struct example[]){
+                {"new=$(pawl run fork 01a1eb22-f60c-7350-9883-4376c8597225 --from-step ship)",
+                    "the id of the new run, which begins with the step ship"},
+                {NULL, NULL},
+            },
+        .act = fork_run},
     {.name = "run rollback retry",
         .summary = "Try once more to undo what a rollback could not",
         .verb = "rollback_retry",

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What runs wait for: signals, events, approvals. */
+#include "base/buf.h"
 #include "cli/call.h"
 #include "cli/commands.h"
+#include "cli/exit.h"
 #include "cli/options.h"
+
+#include <string.h>
+
+enum {
+    WAITS_MAX = 600, /* of a run, in words */
+};
 
 static const struct operand decision_operands[] = {
     OPERAND_RUN,
@@ -45,6 +53,51 @@ list_approvals(struct call *call)
     return call_show(call, code, rows);
 }
 
+/* "approval ok, signal go": what the run waits for instead. A role that may not ask does without. */
+static void
+list_open_waits(const struct call *call, struct pw_buf *list)
+{
+    const char *names[] = {"run"};
+    const char *values[] = {call_operand(call, 0)};
+    pawl_rows *rows = NULL;
+
+    if (pawl_client_call(call->client, "list_waits", names, values, 1, &rows, NULL) != PAWL_OK)
+        return;
+    for (size_t i = 0; i < pawl_rows_count(rows); i++) {
+        const char *topic = pawl_rows_text(rows, i, "topic");
+
+        pw_buf_adds(list, i == 0 ? "; it waits for: " : ", ");
+        pw_buf_adds(list, pawl_rows_text(rows, i, "kind"));
+        pw_buf_adds(list, " ");
+        pw_buf_adds(list, topic != NULL ? topic : pawl_rows_text(rows, i, "name"));
+    }
+    pawl_rows_free(rows);
+}
+
+/* What no wait of the run takes is kept until one does. That is right if it comes early, and wrong if the name is misspelt. */
+static int
+send_to_run(struct call *call)
+{
+    pawl_rows *rows = NULL;
+    int code = call_ask(call, &rows);
+    const char *answer =
+        code == EXIT_OK ? pawl_rows_text(rows, 0, pawl_rows_column(rows, 0)) : NULL;
+    bool stored = answer != NULL && strcmp(answer, "stored") == 0;
+    struct pw_buf waits;
+
+    code = call_show(call, code, rows);
+    if (!stored)
+        return code;
+    pw_buf_init(&waits, WAITS_MAX);
+    list_open_waits(call, &waits);
+    (void)exit_saying(EXIT_OK, NULL,
+        "the run does not wait for %s \"%s\" now, so it is kept until it does%s",
+        strcmp(call->command->verb, "signal") == 0 ? "signal" : "approval", call_operand(call, 1),
+        pw_buf_ok(&waits) && waits.size > 0 ? pw_buf_text(&waits) : "");
+    pw_buf_done(&waits);
+    return code;
+}
+
 const struct command cmd_tell[] = {
     {.name = "signal",
         .summary = "Send a signal to a run",
@@ -62,7 +115,8 @@ const struct command cmd_tell[] = {
                     .summary = "what it says; JSON, @FILE or -",
                     .optional = true},
                 {.kind = KIND_END},
-            }},
+            },
+        .act = send_to_run},
     {.name = "emit",
         .summary = "Emit an event, for all runs that wait for it",
         .verb = "emit",
@@ -125,12 +179,14 @@ const struct command cmd_tell[] = {
         .summary = "Approve what a run waits for",
         .verb = "approve",
         .operands = decision_operands,
-        .options = decision_options},
+        .options = decision_options,
+        .act = send_to_run},
     {.name = "reject",
         .summary = "Reject what a run waits for",
         .verb = "reject",
         .operands = decision_operands,
-        .options = decision_options},
+        .options = decision_options,
+        .act = send_to_run},
     {.name = "wait list",
         .summary = "List what runs wait for: sleeps, events, signals, approvals, children",
         .verb = "list_waits",

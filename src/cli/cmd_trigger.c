@@ -33,7 +33,8 @@ delay_until(struct call *call, int64_t *delay_ms)
         return code;
     (void)when_read(at, now_us, true, &at_us); /* it was checked when it was read */
     if (at_us < now_us)
-        return exit_saying(EXIT_USAGE, "Without --at it starts now.", "\"%s\" is over", at);
+        return exit_saying(
+            EXIT_USAGE, "Omit --at to start the run now.", "--at \"%s\" is in the past", at);
     *delay_ms = (at_us - now_us + 999) / 1000; /* not before */
     return EXIT_OK;
 }
@@ -43,7 +44,7 @@ static int
 set_options(struct call *call, pawl_trigger *trigger)
 {
     static const char *const names[][2] = {
-        {"key", "key"}, {"tenant", "tenant"}, {"priority", "priority"}, {"limit-key", "limit_key"}};
+        {"key", "key"}, {"tenant", "tenant"}, {"priority", "priority"}};
     char delay[32];
     int64_t delay_ms = 0;
     int code = EXIT_OK;
@@ -112,7 +113,7 @@ trigger_one(struct call *call, pawl_trigger *trigger)
     if (status == PAWL_EUNKNOWN)
         (void)fprintf(stderr, "pawl: if it was made, it is run %s\n", run_id);
     if (status != PAWL_OK)
-        return exit_with(status, error);
+        return exit_with_verb(status, error, "trigger");
     pawl_error_free(error);
     if (!call_has(call, "wait")) {
         say_triggered(call, run_id, flags);
@@ -171,7 +172,7 @@ say_stopped(const struct import *import, pawl_status status, pawl_error *error, 
 
     if (term_is_tty(TERM_ERR))
         (void)fputc('\n', stderr);
-    code = exit_with(status, error);
+    code = exit_with_verb(status, error, "trigger_many");
     if (status != PAWL_EUNKNOWN)
         return exit_saying(code, hint_again, "%zu runs were triggered; lines %zu to %zu were not",
             import->sent, import->first_line, import->line);
@@ -331,6 +332,7 @@ const struct command cmd_trigger[] = {
         .text = "Prints the run's id. With --wait it waits for the end, shows the steps as they "
                 "are done, prints the\n"
                 "output, and exits with 6 if the run failed.",
+        .verb = "trigger",
         .operands =
             (const struct operand[]){
                 {.kind = KIND_WORKFLOW, .value = "NAME", .summary = "the name of a workflow"},
@@ -368,10 +370,6 @@ const struct command cmd_trigger[] = {
                     .name = "metadata",
                     .value = "JSON",
                     .summary = "facts that are kept with it"},
-                {.kind = KIND_TEXT,
-                    .name = "limit-key",
-                    .value = "KEY",
-                    .summary = "a key for limits"},
                 {.kind = KIND_FILE,
                     .letter = 'f',
                     .name = "file",

@@ -278,7 +278,7 @@ exec_start(struct exec *exec)
     pawl_status status = pawl_worker_start(exec->worker, &error);
 
     if (status != PAWL_OK)
-        return exit_with(status, error);
+        return exit_with_verb(status, error, "register");
     exec->claims = (struct watch){pawl_worker_fd(exec->worker), take_runs};
     exec_watch(exec, &exec->claims, false);
     return EXIT_OK;

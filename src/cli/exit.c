@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/exit.h"
 
+#include "cli/privilege.h"
 #include "cli/term.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    HINT_SIZE = 300,
+};
 
 static const struct {
     int code;
@@ -120,45 +126,77 @@ say_no_connection(const char *message)
               "and PGPASSWORD; or try: pawl dev");
 }
 
-/* What the database's own words mean to whoever calls this program. */
+/* What to do about an error of the database, whose own words come before it. An error that has a hint keeps it. */
 static const struct {
     char sqlstate[6];
-    const char *message; /* NULL: its own */
+    bool always; /* the hint of the database is for who writes SQL */
     const char *hint;
-} meanings[] = {
-    {"3F000", "pawl is not installed in this database",
-        "Install it: pawl install; or psql -f pawl.sql"},
-    {"42883", "the pawl in this database is older than this program",
-        "Bring it up to date: pawl migrate"},
-    {"42P01", "the pawl in this database is older than this program",
-        "Bring it up to date: pawl migrate"},
-    {"42703", "the pawl in this database is older than this program",
-        "Bring it up to date: pawl migrate"},
-    {"42501", "this role has no right to do that",
-        "Whoever installed pawl can give it: pawl grant ROLE reader, operator, producer or worker"},
-    {"PW001", NULL, "It may be misspelt, older than the retention, or in another database."},
-    {"PW002", NULL, "pawl workflow list shows all there are; pawl workflow create makes one."},
+} hints[] = {
+    {"42883", true, "The engine in this database may be older than this program: pawl migrate"},
+    {"42P01", true, "The engine in this database may be older than this program: pawl migrate"},
+    {"42703", true, "The engine in this database may be older than this program: pawl migrate"},
+    {"PW001", false, "It may be misspelt, older than the retention, or in another database."},
+    {"PW002", true, "pawl workflow list shows all there are; pawl workflow create makes one."},
 };
 
+/* The server says "permission denied for function X"; which privilege set has the function, only pawl knows. */
+static const char *
+hint_for_rights(const char *verb, const char *message, char *room, size_t size)
+{
+    static const char database[] = "permission denied for database ";
+    char sets[PRIVILEGE_SIZE];
+    char set[PRIVILEGE_SIZE];
+
+    if (strncmp(message, database, strlen(database)) == 0) {
+        (void)snprintf(room, size,
+            "Connect as the owner of the database, or have the owner send: grant create on "
+            "database "
+            "%.*s to ROLE",
+            (int)strcspn(message + strlen(database), " "), message + strlen(database));
+    } else if (verb == NULL) {
+        (void)snprintf(room, size,
+            "The owner of schema pawl can grant a privilege set: pawl grant ROLE reader, producer, "
+            "worker or operator");
+    } else if (privilege_sets(verb, sets, set)) {
+        (void)snprintf(room, size,
+            "pawl.%s needs privilege set %s. The owner of schema pawl can grant it: pawl grant "
+            "ROLE %s",
+            verb, sets, set);
+    } else {
+        (void)snprintf(room, size, "Only the owner of schema pawl may call pawl.%s.", verb);
+    }
+    return room;
+}
+
 static void
-say_error(const pawl_error *error)
+say_error(const pawl_error *error, const char *verb)
 {
     const char *message = pawl_error_message(error);
     const char *hint = pawl_error_hint(error);
+    const char *sqlstate = pawl_error_sqlstate(error);
+    char room[HINT_SIZE];
 
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-        if (strcmp(meanings[i].sqlstate, pawl_error_sqlstate(error)) == 0) {
-            message = meanings[i].message != NULL ? meanings[i].message : message;
-            hint = strncmp(message, "role ", 5) == 0
-                ? "Make it first, in psql: create role NAME login"
-                : meanings[i].hint;
-        }
+    if (strcmp(sqlstate, "3F000") == 0 && strstr(message, "\"pawl\"") != NULL) {
+        say("pawl is not installed in this database",
+            "Install it: pawl install; or psql -f pawl.sql");
+        return;
     }
+    if (strcmp(sqlstate, "42501") == 0 && hint[0] == '\0')
+        hint = hint_for_rights(verb, message, room, sizeof(room));
+    for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
+        if (strcmp(hints[i].sqlstate, sqlstate) == 0 && (hint[0] == '\0' || hints[i].always))
+            hint = hints[i].hint;
     say(message, hint);
 }
 
 int
 exit_with(pawl_status status, pawl_error *error)
+{
+    return exit_with_verb(status, error, NULL);
+}
+
+int
+exit_with_verb(pawl_status status, pawl_error *error, const char *verb)
 {
     int code = exit_code_of(status);
 
@@ -168,7 +206,7 @@ exit_with(pawl_status status, pawl_error *error)
         say_no_connection(pawl_error_message(error));
         code = EXIT_NO_DATABASE;
     } else if (status != PAWL_OK) {
-        say_error(error);
+        say_error(error, verb);
     }
     pawl_error_free(error);
     return code;

@@ -30,6 +30,9 @@ int exit_code_of(pawl_status status);
 /* Prints "pawl: MESSAGE" and the hint as a second line, frees the error, and returns the code. */
 int exit_with(pawl_status status, pawl_error *error);
 
+/* The same for a call of a verb of the SQL interface: if the role may not call it, the hint names the privilege set that can. */
+int exit_with_verb(pawl_status status, pawl_error *error, const char *verb);
+
 /* The same for what this program found out itself. hint may be NULL. */
 int exit_saying(int code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 #include "base/wake.h"
+#include "cli/answer.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -79,30 +80,18 @@ static void
 write_answer(char room[static MESSAGE_SIZE], const char *verb, pawl_status status,
     const pawl_rows *rows, const pawl_error *error)
 {
-    static const struct {
-        const char *answer;
-        const char *meaning;
-    } meanings[] = {
-        {"ok", "done"},
-        {"already", "it is so already"},
-        {"refused", "refused: it ended SUCCESS, or its steps were undone; see pawl run fork"},
-        {"busy", "somebody else is at it; try again"},
-        {"not_found", "there is no such run any more"},
-        {"SUCCESS", "too late: it has ended SUCCESS"},
-        {"ERROR", "too late: it has failed"},
-    };
     const char *answer = status == PAWL_OK ? pawl_rows_text(rows, 0, "answer") : NULL;
-    const char *meaning = answer;
+    const char *meaning = answer == NULL ? NULL : answer_meaning(verb, answer);
 
-    for (size_t i = 0; answer != NULL && i < sizeof(meanings) / sizeof(meanings[0]); i++)
-        if (strcmp(meanings[i].answer, answer) == 0)
-            meaning = meanings[i].meaning;
+    if (meaning == NULL && answer != NULL)
+        meaning = strcmp(answer, "ok") == 0    ? "done"
+            : strcmp(answer, "already") == 0   ? "it is so already"
+            : strcmp(answer, "not_found") == 0 ? "there is no such run any more"
+                                               : answer;
     if (status == PAWL_EUNKNOWN)
         meaning = "nobody knows whether it was done; look again";
     else if (status == PAWL_ECONN)
         meaning = "no connection to the database; nothing was done";
-    else if (status == PAWL_EFORBIDDEN)
-        meaning = "this role has no right to do that; see pawl grant";
     else if (status != PAWL_OK)
         meaning = pawl_error_message(error);
     (void)snprintf(room, MESSAGE_SIZE, "%s: %.*s", verb,

@@ -121,7 +121,7 @@ wait_for_run(struct call *call, const char *run_id)
         return exit_saying(EXIT_TIMEOUT, hint, "the run has not ended");
     }
     if (status != PAWL_OK)
-        return exit_with(status, error);
+        return exit_with_verb(status, error, "result");
     pawl_error_free(error);
     if (term_is_tty(TERM_OUT))
         term_print(stdout, output.data);
@@ -142,7 +142,7 @@ wait_until_ended(struct call *call, const char *run_id)
         return code;
     status = wait_in_parts(call, run_id, NULL, &error);
     if (status != PAWL_OK && status != PAWL_ERUN && status != PAWL_ECANCELLED)
-        return exit_with(status, error);
+        return exit_with_verb(status, error, "result");
     pawl_error_free(error);
     return EXIT_OK;
 }

@@ -421,6 +421,12 @@ pw_client_check_payload(
         return PAWL_OK;
     code =
         problem == PW_JSON_TOO_LARGE || problem == PW_JSON_TOO_DEEP ? PAWL_ETOOLARGE : PAWL_EINVAL;
+    if (problem == PW_JSON_TOO_LARGE) {
+        pw_error_set(err, code, "%s has %zu bytes, the limit (payload_max) is %zu", what,
+            payload.size, client->settings.payload_max);
+        pw_error_hint(err, "Keep it in a table or a file, and pass its name.");
+        return code;
+    }
     pw_error_set(err, code, "%s %s", what, pw_json_problem_text(problem));
     return code;
 }

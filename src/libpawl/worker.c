@@ -258,7 +258,7 @@ check_pattern(const char *pattern, bool star, struct pw_error *err)
                 (star && pattern[size - 1] == '*') !=
             size) {
         pw_error_set(err, PAWL_EINVAL, "bad name \"%.80s\"", pattern == NULL ? "" : pattern);
-        pw_error_hint(err, "Names are of a-z, 0-9, _, . and -%s.",
+        pw_error_hint(err, "Names have 1 to %zu of a-z, 0-9, _, . and -%s.", pattern_max,
             star ? "; a step of a flow is FLOW/STEP, a pattern ends in *" : "");
         return false;
     }
