@@ -434,6 +434,16 @@ answer_get(struct ask *ask)
         answer(ask, EXIT_OK, NULL, (struct pw_json){value->text, strlen(value->text)});
 }
 
+/* In the command of a step it is about that, else about the program. */
+static void
+answer_retry_after(struct ask *ask)
+{
+    if (job_retry_after(ask->job, text(ask, "key"), number(ask, "ms", 0)))
+        answer(ask, EXIT_OK, NULL, (struct pw_json){0});
+    else
+        answer(ask, EXIT_NOT_FOUND, "the step of this command has ended", (struct pw_json){0});
+}
+
 /* Whether another call of this name has not come to its end. */
 static bool
 is_under_way(const struct ask *wanted)
@@ -495,6 +505,10 @@ begin(struct ask *ask, struct pw_json message)
     }
     if (strcmp(ask->call, "get") == 0) {
         answer_get(ask);
+        return;
+    }
+    if (strcmp(ask->call, "retry_after") == 0) {
+        answer_retry_after(ask);
         return;
     }
     if (strcmp(ask->call, "mistake") == 0) { /* who made it has said what it is */
@@ -615,6 +629,8 @@ finish_step(struct ask *ask, struct pw_json message)
     if (code != 0 || too_large || ask->timed_out) {
         fail_step(ask, message, code < 0 ? 137 : code, too_large);
         status = too_large ? PAWL_EPERMANENT : PAWL_EFAILED;
+        if (ask->retry_after_ms >= 0)
+            pawl_run_retry_after(ask->branch, ask->retry_after_ms);
     }
     ask->stage = ASK_RECORDING;
     status =
@@ -759,6 +775,7 @@ ask_accept(struct job *job)
     ask->job = job;
     ask->socket = (struct watch){fd, socket_ready};
     ask->kill_at_us = INT64_MAX;
+    ask->retry_after_ms = -1;
     pw_arena_init(&ask->arena, memory_max);
     pw_buf_init(&ask->reply, FRAME_MAX);
     pw_list_add_tail(&job->asks, &ask->link);

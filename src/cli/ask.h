@@ -40,6 +40,7 @@ struct ask {
     pid_t group; /* of the step's command; 0: none is known */
     bool timed_out;
     int64_t kill_at_us;
+    int64_t retry_after_ms; /* what its command asked for, should it fail; -1: nothing */
 };
 
 /* Somebody has knocked at the door of a job, and is let in; or has to wait outside, where there is no room. */

@@ -20,6 +20,7 @@ static const struct command *const lists[] = {
     cmd_sleep,
     cmd_child,
     cmd_value,
+    cmd_retry_after,
     cmd_top,
     cmd_admin,
     cmd_install,

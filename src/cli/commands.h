@@ -20,6 +20,7 @@ extern const struct command cmd_step[];
 extern const struct command cmd_sleep[];
 extern const struct command cmd_child[];
 extern const struct command cmd_value[];
+extern const struct command cmd_retry_after[];
 extern const struct command cmd_top[];
 extern const struct command cmd_admin[];
 extern const struct command cmd_bench[];

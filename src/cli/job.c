@@ -43,6 +43,25 @@ job_signal(struct job *job, int number)
     }
 }
 
+bool
+job_retry_after(struct job *job, const char *key, int64_t ms)
+{
+    if (key == NULL) {
+        job->retry_after_ms = ms;
+        return true;
+    }
+    for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
+         link = pw_list_next(&job->asks, link)) {
+        struct ask *ask = PW_CONTAINER(link, struct ask, link);
+
+        if (ask->stage == ASK_EXECUTING && strcmp(pawl_step_key(ask->branch), key) == 0) {
+            ask->retry_after_ms = ms;
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 job_tell_guard(const struct job *job)
 {
@@ -266,6 +285,8 @@ judge(struct job *job)
     else
         pawl_run_fail(job->run, "exit", "the program exited with code %d%s%s", job->code,
             job->last_line[0] != '\0' ? ": " : "", job->last_line);
+    if (job->retry_after_ms >= 0)
+        pawl_run_retry_after(job->run, job->retry_after_ms);
     return is_for_good(job) ? PAWL_EPERMANENT : PAWL_EFAILED;
 }
 
@@ -580,6 +601,7 @@ job_start(struct exec *exec, pawl_run *run)
     job->exec = exec;
     job->run = run;
     job->kill_at_us = INT64_MAX;
+    job->retry_after_ms = -1;
     job->out.fd = job->err.fd = job->door.fd = -1;
     job->waiter.go_on = nothing_to_go_on;
     pw_buf_init(&job->output, (size_t)exec->payload_max);

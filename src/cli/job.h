@@ -56,6 +56,7 @@ struct job {
     pawl_status verdict;    /* why we end it; PAWL_OK: we do not, and its exit code decides */
     int64_t quiet_since_us; /* when the script was last answered */
     int64_t kill_at_us;     /* INT64_MAX: not yet */
+    int64_t retry_after_ms; /* what the program asked for, should it fail; -1: nothing */
 };
 
 /* The only undo handler of a worker that executes programs: its argument is a command line. */
@@ -82,6 +83,12 @@ void job_tick(struct job *job, int64_t now_us);
 
 /* Tells a new guard what process groups it has. */
 void job_tell_guard(const struct job *job);
+
+/*
+ * Should the command of the step with this key fail, or the program if key is NULL, the next attempt is made after so long. False: no such
+ * step is being executed.
+ */
+bool job_retry_after(struct job *job, const char *key, int64_t ms);
 
 /* Sends a signal to all its process groups. */
 void job_signal(struct job *job, int number);
