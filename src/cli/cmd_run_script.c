@@ -2,6 +2,7 @@
 /* pawl run-script: a durable script without a workflow, a worker or anything else that had to be set up. */
 #include "base/sha256.h"
 #include "base/time.h"
+#include "base/utf8.h"
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/exec.h"
@@ -26,6 +27,8 @@ enum {
     LOOK_US = 500000, /* how often it is looked whether the run has ended */
     BRIEFLY_US = 200000,
     LAST_LOOK_US = 30000000,
+    KEY_SIZE = 300,
+    KEY_WORDS = 160, /* bytes of the command line in a key */
 };
 
 /* A script, and the run that it is. */
@@ -33,10 +36,11 @@ struct script {
     char path[PATH_MAX];
     char workflow
         [NAME_SIZE]; /* one for each host, file and arguments, so that no other process takes the run */
-    char key[2 * PW_SHA256_SIZE + 1];
+    char key[KEY_SIZE];
     struct pw_buf input;
     char **words;
     char run_id[PAWL_ID_SIZE];
+    char worker_name[NAME_SIZE]; /* of this process */
     uint32_t flags;
 };
 
@@ -79,11 +83,61 @@ make_input(struct script *script, const struct call *call)
     pw_json_close(&writer);
 }
 
-/* The key is made of the bytes themselves: in JSON all that are not UTF-8 look alike. The words are there already. */
+/* A word of a command line as a shell reads it. */
+static void
+add_word(struct pw_buf *line, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+
+    if (line->size > 0)
+        pw_buf_addc(line, ' ');
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        pw_buf_adds(line, word);
+        return;
+    }
+    pw_buf_addc(line, '\'');
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            pw_buf_adds(line, "'\\'");
+        pw_buf_addc(line, *word);
+    }
+    pw_buf_addc(line, '\'');
+}
+
+/*
+ * The key is the command line, which tells more in a list than a digest. One that is long, or no text, has as much of it as is fit to
+ * be shown, and the digest: of the bytes themselves, because in JSON all that are not UTF-8 look alike.
+ */
+static void
+make_key(struct script *script, size_t first, const char *digest)
+{
+    struct pw_buf line;
+    size_t size;
+
+    pw_buf_init(&line, KEY_WORDS);
+    for (size_t i = first; script->words[i] != NULL; i++)
+        add_word(&line, script->words[i]);
+    size = line.size;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)line.data[i] < ' ' || line.data[i] == 0x7f)
+            size = i;
+    while (size > 0 && !pw_utf8_valid(line.data, size))
+        size--;
+    if (pw_buf_ok(&line) && size == line.size)
+        (void)snprintf(script->key, sizeof(script->key), "%.*s", (int)size, line.data);
+    else
+        (void)snprintf(script->key, sizeof(script->key), "%.*s... sha256:%s", (int)size,
+            size > 0 ? line.data : "", digest);
+    pw_buf_done(&line);
+}
+
+/* The words are there already. */
 static void
 make_names(struct script *script, const char *host)
 {
     uint8_t digest[PW_SHA256_SIZE];
+    char hex[2 * PW_SHA256_SIZE + 1];
     struct pw_sha256_state hash;
     const char *slash = strrchr(script->path, '/');
     size_t first = script->words[0] == script->path ? 0 : 1; /* behind "sh" */
@@ -94,11 +148,12 @@ make_names(struct script *script, const char *host)
         pw_sha256_add(&hash, script->words[i], strlen(script->words[i]) + 1);
     pw_sha256_end(&hash, digest);
     for (size_t i = 0; i < sizeof(digest); i++)
-        (void)snprintf(script->key + 2 * i, 3, "%02x", digest[i]);
+        (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    make_key(script, first, hex);
     add_name(script->workflow, "shell", HOST_MAX, '\0');
     add_name(script->workflow, host, HOST_MAX, '.');
     add_name(script->workflow, slash != NULL ? slash + 1 : script->path, FILE_PART, '.');
-    add_name(script->workflow, script->key, 16, '-');
+    add_name(script->workflow, hex, 16, '-');
 }
 
 /* What is executed: the file itself if it can be, else sh with it. */
@@ -180,6 +235,29 @@ free_script(struct script *script)
     pw_buf_done(&script->input);
 }
 
+/* The same command may run already, or have been killed so lately that its lease still holds: either way there is nothing to do yet. */
+static void
+say_holder(struct call *call, const struct script *script)
+{
+    const char *names[] = {"run"};
+    const char *values[] = {script->run_id};
+    pawl_rows *rows = NULL;
+    const char *status;
+    const char *worker;
+
+    if (pawl_client_call(call->client, "get_run", names, values, 1, &rows, NULL) != PAWL_OK)
+        return;
+    status = pawl_rows_text(rows, 0, "status");
+    worker = pawl_rows_text(rows, 0, "worker");
+    if (status != NULL && strcmp(status, "RUNNING") == 0 && worker != NULL &&
+        strcmp(worker, script->worker_name) != 0) {
+        (void)fputs("pawl: worker ", stderr);
+        term_print(stderr, worker);
+        (void)fputs(" has it: waiting until the run ends or the worker loses it\n", stderr);
+    }
+    pawl_rows_free(rows);
+}
+
 /* Triggers the run, or finds the one that has not ended. */
 static int
 trigger(struct call *call, struct script *script)
@@ -198,7 +276,9 @@ trigger(struct call *call, struct script *script)
     if (status == PAWL_OK)
         (void)fprintf(stderr, "pawl: %s run %s\n",
             (script->flags & PAWL_CREATED) != 0 ? "began" : "goes on with", script->run_id);
-    return exit_with(status, error);
+    if (status == PAWL_OK && (script->flags & PAWL_CREATED) == 0)
+        say_holder(call, script);
+    return exit_with_verb(status, error, "trigger");
 }
 
 /* What the database says about the run. True: it has ended, and code is what to exit with. */
@@ -319,6 +399,22 @@ set(pawl_config *config, const char *name, const char *value)
     return exit_with(status, error);
 }
 
+/* Unless it was given one, under a name that can be told from that of another worker. */
+static int
+name_worker(struct script *script, pawl_config *config)
+{
+    const char *given = pawl_config_get(config, "worker_name");
+    char host[HOST_NAME_MAX + 1] = "localhost";
+
+    (void)gethostname(host, sizeof(host) - 1);
+    if (given != NULL && given[0] != '\0')
+        (void)snprintf(script->worker_name, sizeof(script->worker_name), "%s", given);
+    else
+        (void)snprintf(script->worker_name, sizeof(script->worker_name), "%.*s:%ld", HOST_NAME_MAX,
+            host, (long)getpid());
+    return set(config, "worker_name", script->worker_name);
+}
+
 static int
 run_script(struct call *call)
 {
@@ -335,6 +431,8 @@ run_script(struct call *call)
         code = set(config, "lease", "5s");
     if (code == EXIT_OK)
         code = exec_settings(call, config);
+    if (code == EXIT_OK)
+        code = name_worker(&script, config);
     if (code == EXIT_OK)
         code = run(call, &script, config);
     pawl_config_free(config);
