@@ -13,7 +13,7 @@ static const struct {
     {"reader",
         " get_run result list_runs history notes list_waits list_queues list_workers "
         "list_workflows "
-        "list_steps list_events metrics list_acts why doctor "},
+        "list_steps list_children list_events metrics list_acts why doctor "},
     {"producer", " trigger trigger_many emit signal get_run result cancel why "},
     {"worker",
         " register heartbeat idle leave claim held commit commit_carefully step complete fail "
@@ -24,7 +24,7 @@ static const struct {
         "pause resume retry rollback_retry rollback_skip fork purge pause_workflow resume_workflow "
         "pause_queue resume_queue drain_worker raise_epoch set_retention housekeep signal emit "
         "approve reject get_run result list_runs history notes list_waits list_queues list_workers "
-        "list_workflows list_steps list_events metrics list_acts why doctor "},
+        "list_workflows list_steps list_children list_events metrics list_acts why doctor "},
 };
 
 /* Of these every set has all. */

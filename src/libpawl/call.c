@@ -66,6 +66,7 @@ static const struct pw_verb verbs[] = {
     {"list_workflows", PW_STMT_CALL_LIST_WORKFLOWS, true,
         {"only_workflow", "cursor", "most", "only_flows"}},
     {"list_steps", PW_STMT_CALL_LIST_STEPS, true, {"flow"}},
+    {"list_children", PW_STMT_CALL_LIST_CHILDREN, true, {"run", "cursor", "most"}},
     {"list_events", PW_STMT_CALL_LIST_EVENTS, true,
         {"only_topic", "only_key", "only_tenant", "since", "before", "cursor", "most"}},
     {"metrics", PW_STMT_CALL_METRICS, true, {"only_workflow", "since"}},

@@ -219,6 +219,9 @@ static const struct pw_stmt statements[] = {
         {0}, true},
     [PW_STMT_CALL_LIST_STEPS] = {PW_STMT_CALL_LIST_STEPS, "pawl_call_list_steps",
         "select * from pawl.list_steps(flow => $1)", {0}, true},
+    [PW_STMT_CALL_LIST_CHILDREN] = {PW_STMT_CALL_LIST_CHILDREN, "pawl_call_list_children",
+        "select * from pawl.list_children(run => $1, cursor => $2, most => coalesce($3, 100))", {0},
+        true},
     [PW_STMT_CALL_LIST_EVENTS] = {PW_STMT_CALL_LIST_EVENTS, "pawl_call_list_events",
         "select * from pawl.list_events(only_topic => $1, only_key => $2, only_tenant => $3, since "
         "=> $4, before => $5, cursor => $6, most => coalesce($7, 50))",

@@ -83,7 +83,7 @@ begin
         select x.run_id into z from pawl.trigger('at.z', '{"x": 1}') x;
         perform from pawl.claim(s, 10); perform from pawl.complete(s, z, 1, '[1, 2]', 1000000);
         perform from pawl.claim(s, 10); perform from pawl.complete(s, z, 1, '1', 2000001); perform from pawl.fail(s, z, 1, '{}', true, 2000002);
-        perform pawl.why(z); perform from pawl.get_run(z); perform from pawl.list_steps('at.z'); perform pawl.delete_flow('at.z'); perform from pawl.kill(array[z]);
+        perform pawl.why(z); perform from pawl.get_run(z); perform from pawl.list_steps('at.z'); perform from pawl.list_children(z); perform pawl.delete_flow('at.z'); perform from pawl.kill(array[z]);
     end;
     perform pawl.make_id(); perform pawl.now();
     select x.answer into a from pawl.purge(array[k]) x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';
