@@ -139,11 +139,12 @@ begin
     return query select f.* from pawl._settings_found() f;
     return query select f.* from pawl._snapshots_found(v_now) f;
     return query select f.* from pawl._state_found(v_now) f;
+    return query select f.* from pawl._work_found(v_now) f;
 end
 $$;
 comment on function pawl.doctor() is
-'Looks at the database that the engine stands on: versions, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+'Looks at the database that the engine stands on: versions, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
 Twice: the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.
-Bound: five findings of each kind.';
+Bound: five findings of each kind; of the work, the newest 2,000 failed runs, 10,000 runs that wait without a time limit, the 10,000 oldest waits and the newest 1,000 sessions are looked at, and it says when there are more.';

@@ -34,10 +34,13 @@ create table pawl.run (
     constraint run_pkey primary key (run_id, round)
 ) partition by range (run_id);
 comment on table pawl.run is 'ended runs, one row for each round';
+-- Rounds that failed: few, and looked for often. A run that succeeds does not enter it.
+create index run_failed_idx on pawl.run (run_id, round) where status = 2;
 
 create table pawl.run_kept (like pawl.run including defaults, constraint run_kept_pkey primary key (run_id, round));
 comment on table pawl.run_kept is 'ended runs that outlived the partition of their day';
 create index run_kept_ended_idx on pawl.run_kept (ended_at, run_id);
+create index run_kept_failed_idx on pawl.run_kept (run_id, round) where status = 2;
 
 -- Inputs too large to ride in the hot row: written once, where they stay.
 create table pawl.input (

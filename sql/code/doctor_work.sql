@@ -1,0 +1,333 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What keeps the work itself from progressing: queues without a worker, pauses, lost workers, stuck rollbacks, drift, long waits,
+-- numbers that stand still. Every search is bounded, whatever the number of runs; one that reached its bound is reported as such.
+
+-- Counted up to 1,000, because only its size matters.
+create or replace function pawl._backlog_shown(p_queue int)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_n bigint := (
+        select count(*)
+        from (
+            (select from pawl.task t where t.place = 0 and t.queue_id = p_queue limit 1001)
+            union all
+            (select from pawl.task t where t.place = 3 and t.queue_id = p_queue limit 1001)
+        ) c);
+begin
+    return case when v_n > 1000 then 'over 1000 ready tasks' when v_n = 1 then '1 ready task' else v_n || ' ready tasks' end;
+end
+$$;
+comment on function pawl._backlog_shown(int) is 'how many tasks of a queue are ready, in words';
+
+-- Every queue that has a ready task, with the first of them. Goes from queue to queue in the index and looks at no other task.
+create or replace function pawl._backlogs()
+returns table (queue_id int, due_at timestamptz, tenant text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set enable_sort to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with recursive ready (queue_id) as (
+        (select t.queue_id from pawl.task t where t.place = 0 order by t.queue_id limit 1)
+        union all
+        select (select t.queue_id from pawl.task t where t.place = 0 and t.queue_id > r.queue_id order by t.queue_id limit 1)
+        from ready r where r.queue_id is not null
+    ), suspect (queue_id) as (
+        (select t.queue_id from pawl.task t where t.place = 3 order by t.queue_id limit 1)
+        union all
+        select (select t.queue_id from pawl.task t where t.place = 3 and t.queue_id > s.queue_id order by t.queue_id limit 1)
+        from suspect s where s.queue_id is not null
+    ), found as (
+        select r.queue_id from ready r where r.queue_id is not null
+        union
+        select s.queue_id from suspect s where s.queue_id is not null
+    )
+    select f.queue_id, i.due_at, i.tenant
+    from found f
+    cross join lateral (
+        select * from (
+            (select t.due_at, t.tenant from pawl.task t where t.place = 0 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+            union all
+            (select t.due_at, t.tenant from pawl.task t where t.place = 3 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+        ) u
+        limit 1
+    ) i;
+end
+$$;
+comment on function pawl._backlogs() is 'queues that have something to claim, and the first task of each';
+
+create or replace function pawl._queues_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_paused int[] := pawl._paused_queues();
+begin
+    return query
+    select 'queue', case when b.due_at < p_now - interval '10 min' then 'bad' else 'note' end,
+           format('no live worker handles queue %s%s: %s, the first due %s ago', q.name,
+               case when b.tenant <> '' then format(' for tenant "%s"', b.tenant) else '' end,
+               pawl._backlog_shown(q.queue_id), pawl._ago(p_now - b.due_at)),
+           format('Start a worker that handles %s%s.', q.name, coalesce(' with runtime ' || w.runtime, ''))
+    from pawl._backlogs() b
+    join pawl.queue q on q.queue_id = b.queue_id
+    join pawl.workflow w on w.workflow_id = q.workflow_id
+    where b.queue_id <> all (v_paused)
+      -- guard:doctor_served
+      and not exists (
+          select from pawl.worker k
+          where b.queue_id = any (k.queue_ids) and not k.draining and (k.tenant is null or k.tenant = b.tenant)
+            and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now))
+    order by b.due_at
+    limit 5;
+    return query
+    select 'pause', 'note',
+           format('%s %s has been paused by %s for %s%s: %s', p.subject, p.name, p.paused_by, pawl._ago(p_now - p.paused_at),
+               coalesce(' (' || left(p.why, 200) || ')', ''), pawl._backlog_shown(b.queue_id)),
+           format('Resume it with pawl.resume_%s(%L) when the reason is gone.', p.subject, p.name)
+    from pawl._backlogs() b
+    join pawl.queue q on q.queue_id = b.queue_id
+    join pawl.workflow w on w.workflow_id = q.workflow_id
+    join pawl.pause p on p.subject = 'queue' and p.name = q.name or p.subject = 'workflow' and p.name = w.name
+    order by p.paused_at
+    limit 5;
+end
+$$;
+comment on function pawl._queues_found(timestamptz) is 'queues with a backlog that no worker takes, or that are paused';
+
+-- A worker that stops cleanly ends its session. These did not.
+create or replace function pawl._workers_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return query
+    select 'worker', case when h.n > 0 then 'bad' else 'note' end,
+           format('worker %s has sent no heartbeat for %s, and its session was not ended: it holds %s', k.name,
+               pawl._ago(p_now - (k.lease_until - k.lease)),
+               case h.n when 0 then 'nothing' when 1 then '1 task' when 1001 then 'over 1000 tasks' else h.n || ' tasks' end),
+           'Housekeeping reclaims them as soon as another worker is live; start one.'
+    from pawl.worker k
+    cross join lateral (
+        select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = k.session_id limit 1001) c
+    ) h (n)
+    -- Until then it is swept in due course.
+    where k.ended_at is null and k.lease_until < p_now - interval '1 min'
+    order by h.n desc, k.lease_until
+    limit 5;
+    return query
+    select 'worker', 'note',
+           format('%s lost the lease in the last 24 hours; the last was %s, %s ago',
+               case when l.n = 1 then '1 worker' else l.n || ' workers' end, l.name, pawl._ago(p_now - l.ended_at)),
+           'Look at the log and the machine of the worker: one that stops cleanly does not lose its lease.'
+    from (
+        select k.name, k.ended_at, count(*) over () as n
+        -- Session numbers go up, so these are the newest.
+        from (select k.* from pawl.worker k order by k.session_id desc limit 1000) k
+        where k.ended_why = 'lost' and k.ended_at > p_now - interval '24 hours'
+        order by k.ended_at desc
+        limit 1
+    ) l;
+end
+$$;
+comment on function pawl._workers_found(timestamptz) is 'workers whose lease expired';
+
+-- Among the newest 2,000 failed runs: those whose rollback stopped at an undo that failed.
+create or replace function pawl._rollbacks_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return query
+    with failed as materialized (
+        (select r.run_id, r.round, r.queue_id, r.ended_at, r.error from pawl.run r where r.status = 2 order by r.run_id desc limit 2000)
+        union all
+        (select k.run_id, k.round, k.queue_id, k.ended_at, k.error from pawl.run_kept k where k.status = 2 order by k.run_id desc limit 2000)
+    ), stuck as (
+        select q.name, f.run_id, f.ended_at, f.error ->> 'not_undone' as not_undone
+        from failed f
+        join pawl.queue q on q.queue_id = f.queue_id
+        where f.error ->> 'code' = 'rollback_failed'
+          -- A later round that is in progress decides, or one that has ended.
+          -- guard:doctor_open_round
+          and not exists (select from pawl.task t where t.run_id = f.run_id)
+          -- guard:doctor_last_round
+          and f.round = (select max(r.round) from pawl._runs(array[f.run_id]) r)
+    )
+    select 'rollback', 'bad',
+           format('%s of workflow %s stopped at an undo that failed. The last one is %s, %s ago; not undone: %s',
+               case when count(*) = 1 then 'the rollback of 1 run' else format('the rollbacks of %s runs', count(*)) end, s.name,
+               (array_agg(s.run_id order by s.ended_at desc))[1], pawl._ago(p_now - max(s.ended_at)),
+               left((array_agg(s.not_undone order by s.ended_at desc))[1], 200)),
+           'Fix the cause and call pawl.rollback_retry(); or leave a step as it is with pawl.rollback_skip().'
+    from stuck s
+    group by s.name
+    order by max(s.ended_at) desc
+    limit 5;
+end
+$$;
+comment on function pawl._rollbacks_found(timestamptz) is 'rollbacks that are stuck, among the newest 2,000 failed runs';
+
+-- Among 10,000 runs that wait without a time limit: those that the engine paused because the code no longer matches their records.
+create or replace function pawl._drift_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return query
+    with looked as materialized (
+        select t.run_id, t.queue_id, t.reason, t.paused from pawl.task t where t.place = 1 and t.due_at = 'infinity' limit 10000
+    )
+    select 'drift', 'bad',
+           format('%s of workflow %s %s paused because the code no longer matches the records. The last one is %s, %s ago: %s',
+               case when count(*) = 1 then '1 run' else count(*) || ' runs' end, w.name, case when count(*) = 1 then 'is' else 'are' end,
+               (array_agg(l.run_id order by l.paused ->> 'at' desc))[1],
+               pawl._ago(p_now - max((l.paused ->> 'at')::timestamptz)),
+               left((array_agg(l.paused ->> 'why' order by l.paused ->> 'at' desc))[1], 200)),
+           'Deploy code that matches the records and call pawl.resume(); or start new runs with pawl.fork().'
+    from looked l
+    join pawl.queue q on q.queue_id = l.queue_id
+    join pawl.workflow w on w.workflow_id = q.workflow_id
+    where l.reason = 'drift'
+    group by w.name
+    order by max((l.paused ->> 'at')::timestamptz) desc
+    limit 5;
+end
+$$;
+comment on function pawl._drift_found(timestamptz) is 'runs that drift has paused';
+
+-- Among the 10,000 oldest open waits: events, signals and approvals that have not come for a week. A sleep has its time, and a child
+-- waits for something itself.
+create or replace function pawl._waits_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return query
+    with looked as materialized (
+        -- Nothing waits for longer than its run has been there.
+        select w.run_id, w.kind, w.topic, w.created_at
+        from pawl.wait w
+        where w.run_id < pawl._id_floor(p_now - interval '7 days')
+        order by w.run_id, w.task_no, w.name
+        limit 10000
+    )
+    select 'wait', 'note',
+           format('%s for %s %s for more than a week; the first, %s, for %s',
+               case when count(*) = 1 then '1 run has waited' else count(*) || ' runs have waited' end, pawl._kind_name(l.kind), l.topic,
+               (array_agg(l.run_id order by l.created_at))[1], pawl._ago(p_now - min(l.created_at))),
+           case l.kind when 3 then 'If the event will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
+                       when 4 then 'If the signal will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
+                       else 'Decide with pawl.approve() or pawl.reject(); a timeout in the code ends such waits.' end
+    from looked l
+    where l.kind in (3, 4, 6) and l.created_at < p_now - interval '7 days'
+    group by l.kind, l.topic
+    order by min(l.created_at)
+    limit 5;
+end
+$$;
+comment on function pawl._waits_found(timestamptz) is 'waits that are older than a week';
+
+create or replace function pawl._counts_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_until timestamptz := pawl._counted_until(p_now);
+begin
+    if v_until >= p_now - interval '10 min' or not exists (select from pawl.run) then
+        return;
+    end if;
+    return query
+    select 'metrics', 'note',
+           case when v_until is null then 'ended runs have never been counted: pawl.metrics() shows 0'
+                else format('runs that ended in the last %s are not counted: pawl.metrics() does not show them', pawl._ago(p_now - v_until)) end,
+           'Housekeeping counts them as soon as a worker is live; start one.';
+end
+$$;
+comment on function pawl._counts_found(timestamptz) is 'numbers of ended runs that stand still';
+
+-- Which searches above had more to look at than they may.
+create or replace function pawl._unseen_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return query
+    select 'bounds', 'note', 'not all was looked at: ' || string_agg(b.bound, ', ' order by b.n), 'Use pawl.list_runs() and pawl.list_waits() for the others.'
+    from (
+        select 1, 'the newest 2000 failed runs'
+        where 2000 < (select count(*) from (select from pawl.run r where r.status = 2 limit 2001) c)
+        union all
+        select 2, '10000 runs that wait without a time limit'
+        where 10000 < (select count(*) from (select from pawl.task t where t.place = 1 and t.due_at = 'infinity' limit 10001) c)
+        union all
+        select 3, 'the 10000 oldest waits'
+        where 10000 < (select count(*) from (select from pawl.wait w where w.run_id < pawl._id_floor(p_now - interval '7 days') limit 10001) c)
+    ) b (n, bound)
+    having count(*) > 0;
+end
+$$;
+comment on function pawl._unseen_found(timestamptz) is 'searches of doctor that reached their bound';
+
+create or replace function pawl._work_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query select f.* from pawl._queues_found(p_now) f;
+    return query select f.* from pawl._workers_found(p_now) f;
+    return query select f.* from pawl._rollbacks_found(p_now) f;
+    return query select f.* from pawl._drift_found(p_now) f;
+    return query select f.* from pawl._waits_found(p_now) f;
+    return query select f.* from pawl._counts_found(p_now) f;
+    return query select f.* from pawl._unseen_found(p_now) f;
+end
+$$;
+comment on function pawl._work_found(timestamptz) is 'what keeps the work from progressing';
