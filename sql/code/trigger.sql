@@ -592,6 +592,6 @@ $$;
 comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[]) is
 'Triggers up to 10,000 runs of one workflow in one call; the answer has one row for each input, in order. Otherwise as trigger.
 Twice: with the same keys or ids, the same runs; without, other runs.
-Locks: the rows of new keys, in the order given.
+Locks: one row for each new key, in the order of the keys, so that concurrent calls do not wait for each other in a circle.
 Errors: those of trigger; one bad item refuses the whole call, because it is one transaction.
 Bound: 10,000 runs.';
