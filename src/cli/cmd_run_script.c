@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pawl run-script: a durable script without a workflow, a worker or anything else that had to be set up. */
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "cli/call.h"
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +237,19 @@ free_script(struct script *script)
     pw_buf_done(&script->input);
 }
 
-/* The same command may run already, or have been killed so lately that its lease still holds: either way there is nothing to do yet. */
+/* Whether a worker is a process of this host, by its name, that has ended. */
+static bool
+is_gone(const char *worker, const struct script *script)
+{
+    const char *colon = strrchr(script->worker_name, ':');
+    size_t size = colon == NULL ? 0 : (size_t)(colon + 1 - script->worker_name);
+    int64_t pid = 0;
+
+    return size > 0 && strncmp(worker, script->worker_name, size) == 0 &&
+        pw_parse_i64(worker + size, 1, INT_MAX, &pid) && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* The same command may be running already; then this one only waits. One that was killed has the run until its lease ends. */
 static void
 say_holder(struct call *call, const struct script *script)
 {
@@ -250,7 +264,7 @@ say_holder(struct call *call, const struct script *script)
     status = pawl_rows_text(rows, 0, "status");
     worker = pawl_rows_text(rows, 0, "worker");
     if (status != NULL && strcmp(status, "RUNNING") == 0 && worker != NULL &&
-        strcmp(worker, script->worker_name) != 0) {
+        strcmp(worker, script->worker_name) != 0 && !is_gone(worker, script)) {
         (void)fputs("pawl: worker ", stderr);
         term_print(stderr, worker);
         (void)fputs(" has it: waiting until the run ends or the worker loses it\n", stderr);
