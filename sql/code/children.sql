@@ -20,6 +20,8 @@ declare
     v_ids uuid[];
     v_steps text[];
 begin
+    -- 1. An operator misspells an id, or names a run of another tenant. Without this the answer would be an empty list, as of a run that
+    -- started no other.
     -- guard:children_of_own
     if not exists (select from pawl._overview(array[run], v_now) o) then
         perform pawl._raise('PW001', format('run %s not found', run));

@@ -88,6 +88,7 @@ begin
     join pawl.queue q on q.queue_id = b.queue_id
     join pawl.workflow w on w.workflow_id = q.workflow_id
     where b.queue_id <> all (v_paused)
+      -- 1. A run is triggered. 2. Its worker is live and busy. A backlog alone is no finding; one that no live worker takes is.
       -- guard:doctor_served
       and not exists (
           select from pawl.worker k
@@ -174,9 +175,11 @@ begin
         from failed f
         join pawl.queue q on q.queue_id = f.queue_id
         where f.error ->> 'code' = 'rollback_failed'
-          -- A later round that is in progress decides, or one that has ended.
+          -- 1. An undo fails, and the round of the run ends with that. 2. An operator opens the next round with rollback_retry(). While it is
+          -- in progress, nothing is stuck.
           -- guard:doctor_open_round
           and not exists (select from pawl.task t where t.run_id = f.run_id)
+          -- 3. That round ends well. The row of the earlier one stays in history, and would be reported for as long as it is retained.
           -- guard:doctor_last_round
           and f.round = (select max(r.round) from pawl._runs(array[f.run_id]) r)
     )

@@ -271,7 +271,8 @@ begin
                    case when s.source_id = v_source then v_source end as copied,
                    case when s.kind = 5 and s.source_id is distinct from v_source then s.source_id end as child
             from pawl._steps(array[p_run]) s
-            -- A step with an undo has a record from its start on; what became of it since says more.
+            -- 1. A step with an undo starts: it has a record, RUNNING. 2. Its worker reports it, or its first attempt fails. Both are listed
+            -- below, and say more; without this the step would be listed twice.
             -- guard:begun_step_once
             where s.state <> 3 or not exists (
                 select from pawl.task t
@@ -288,6 +289,8 @@ begin
                    case when (e.value ->> 'due')::timestamptz > p_now then 'PAUSED' else 'QUEUED' end, null, (e.value ->> 'n')::int, null, null,
                    (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null, null
             from pawl.task t cross join lateral json_each(t.tries) e
+            -- 1. An attempt fails. 2. A worker claims the run and executes the step again. 3. Its heartbeat reports that. Without this the step
+            -- would be listed as waiting, too, until the attempt has ended.
             -- guard:tried_step_once
             where t.run_id = p_run and e.key <> ''
               and not exists (select from pawl._running_steps(t, p_now) r where r.step = e.key)
