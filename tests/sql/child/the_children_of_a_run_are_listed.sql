@@ -18,13 +18,16 @@ select results_eq(format($$select run_id::text, step, status, worker from pawl.l
 select is((select string_agg(step, ' ') from pawl.list_children(:'r', most => 2)), 'a#1 b#1', 'a page');
 select is((select string_agg(step, ' ') from pawl.list_children(:'r', :'b')), 'd#1', 'and the next');
 select throws_ok($$select * from pawl.list_children(gen_random_uuid())$$, 'PW001', null, 'an unknown run');
-create role pawl_children_other;
-select pawl.grant_role('pawl_children_other', 'reader', 'other') \g /dev/null
-set role pawl_children_other;
+select 'tc_' || current_database() as other \gset
+create role :"other";
+select pawl.grant_role(:'other', 'reader', 'other') \g /dev/null
+set role :"other";
 select throws_ok(format($$select * from pawl.list_children('%s')$$, :'r'), 'PW001', null, 'one of another tenant');
 reset role;
 select t.flow('test.graph', '[["one"]]') \g /dev/null
 select pawl.create_flow('test.deep'), pawl.add_step('test.deep', 'inner', options => '{"workflow": "test.graph"}') \g /dev/null
 select run_id as g from pawl.trigger('test.deep') \gset
 select is((select step || ' ' || workflow from pawl.list_children(:'g')), 'inner test.graph', 'of a flow by the name of its step');
+drop owned by :"other";
+drop role :"other";
 select * from finish();
