@@ -39,7 +39,7 @@ const char *term_style(enum term_stream stream, enum term_style style);
 /* The style of a run's state. */
 enum term_style term_style_of(const char *state);
 
-/* Prints a text of somebody else's: control characters are shown as a dot, so that they cannot move the cursor. */
+/* Prints a text from outside: control characters, including those that change its direction, are shown as a dot. */
 void term_print(FILE *out, const char *text);
 
 /*
