@@ -187,6 +187,12 @@ const struct command cmd_worker_run[] = {
                     .value = "SETTING=VALUE",
                     .summary = "any setting of docs/config.md",
                     .many = true},
+                {.kind = KIND_TEXT,
+                    .name = "env",
+                    .value = "NAME",
+                    .summary = "pass on this variable of the worker and no others but LANG, LC_* "
+                               "and TZ; PATH and PAWL_* are always set",
+                    .many = true},
                 {.kind = KIND_FLAG,
                     .name = "sandbox",
                     .summary = "keep programs from files, variables and networks that they do not "

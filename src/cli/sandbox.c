@@ -135,6 +135,20 @@ read_limit(struct sandbox *sandbox, const char *text)
         "--limit cannot be \"%s\"", text);
 }
 
+/* A variable that the program gets. Variables that lead to the database reach no program, even if an option names them. */
+static int
+read_variable(struct sandbox *sandbox, const char *option, const char *name)
+{
+    if (name[0] == '\0' || strchr(name, '=') != NULL)
+        return exit_saying(EXIT_USAGE, "Write: --env NAME", "--%s cannot be \"%s\"", option, name);
+    if (strncmp(name, "PG", 2) == 0 || strncmp(name, "PAWL_", 5) == 0)
+        return exit_saying(EXIT_USAGE,
+            "Give the program a variable with another name, or a file that it reads.",
+            "\"%s\" cannot be passed on: no program gets PG* or PAWL_* of the worker", name);
+    sandbox->choosing = true;
+    return EXIT_OK;
+}
+
 static int
 read_allowed(struct sandbox *sandbox, const char *text)
 {
@@ -149,8 +163,10 @@ read_allowed(struct sandbox *sandbox, const char *text)
     }
     if (path != NULL && access(path, F_OK) != 0)
         return exit_saying(EXIT_USAGE, NULL, "--allow names \"%s\": %m", path);
-    if (path != NULL || (name != NULL && name[0] != '\0' && strchr(name, '=') == NULL))
+    if (path != NULL)
         return EXIT_OK;
+    if (name != NULL && name[0] != '\0')
+        return read_variable(sandbox, "allow env", name);
     return exit_saying(EXIT_USAGE,
         "Write: --allow read=PATH, --allow write=PATH, --allow env=NAME or --allow network",
         "--allow cannot be \"%s\"", text);
@@ -202,6 +218,7 @@ sandbox_read(struct sandbox *sandbox, const struct call *call)
     int code = EXIT_OK;
 
     *sandbox = (struct sandbox){.call = call, .on = call_has(call, "sandbox")};
+    sandbox->choosing = sandbox->on;
     if (!sandbox->on && call_has(call, "allow"))
         return exit_saying(EXIT_USAGE, NULL, "--allow makes sense with --sandbox only");
     for (size_t i = 0; i < call->given_count && code == EXIT_OK; i++) {
@@ -211,6 +228,8 @@ sandbox_read(struct sandbox *sandbox, const struct call *call)
             code = read_limit(sandbox, call->given[i].value);
         if (strcmp(option, "allow") == 0)
             code = read_allowed(sandbox, call->given[i].value);
+        if (strcmp(option, "env") == 0)
+            code = read_variable(sandbox, option, call->given[i].value);
     }
     if (code == EXIT_OK && sandbox->on)
         code = find_out(sandbox);
@@ -222,20 +241,28 @@ sandbox_read(struct sandbox *sandbox, const struct call *call)
     return code;
 }
 
+/* The path or name that the option at this index of the call allows, if it is --allow KIND=...; else NULL. */
+static const char *
+allowed_of(const struct sandbox *sandbox, size_t index, const char *kind)
+{
+    const struct given *given = &sandbox->call->given[index];
+
+    return strcmp(given->option->name, "allow") == 0 ? value_of(given->value, kind) : NULL;
+}
+
 bool
 sandbox_passes(const struct sandbox *sandbox, const char *variable)
 {
-    const struct call *call = sandbox != NULL ? sandbox->call : NULL;
-
-    if (sandbox == NULL || !sandbox->on)
+    /* guard:variables_chosen */
+    if (sandbox == NULL || !sandbox->choosing)
         return true;
     for (size_t i = 0; i < sizeof(passed) / sizeof(passed[0]); i++)
         if (strncmp(variable, passed[i], strlen(passed[i])) == 0)
             return true;
-    for (size_t i = 0; i < call->given_count; i++) {
-        const char *name = strcmp(call->given[i].option->name, "allow") == 0
-            ? value_of(call->given[i].value, "env")
-            : NULL;
+    for (size_t i = 0; i < sandbox->call->given_count; i++) {
+        const struct given *given = &sandbox->call->given[i];
+        const char *name =
+            strcmp(given->option->name, "env") == 0 ? given->value : allowed_of(sandbox, i, "env");
 
         if (name != NULL && value_of(variable, name) != NULL)
             return true;

@@ -18,8 +18,9 @@ enum {
 };
 
 struct sandbox {
-    const struct call *call; /* whose options --allow it looks at */
-    bool on;                 /* else there are limits at most */
+    const struct call *call; /* whose options --allow and --env it looks at */
+    bool on;                 /* else there are limits and variables at most */
+    bool choosing;           /* the program gets only the variables that are named */
     bool network;
     bool here;   /* it may read the current directory */
     int version; /* of the kernel's Landlock */
@@ -31,7 +32,7 @@ struct sandbox {
 };
 
 /*
- * Reads the options --sandbox, --allow and --limit, and finds out whether the kernel can do what they want. Returns EXIT_OK, or what to
+ * Reads the options --sandbox, --allow, --env and --limit, and finds out whether the kernel can do what they want. Returns EXIT_OK, or what to
  * exit with after having said why.
  */
 int sandbox_read(struct sandbox *sandbox, const struct call *call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules of a sandbox, one in each line, +RULE for --allow, =LIMIT for --limit, and the last a variable: a limit is never more than was asked for, and no variable passes that was not named. */
+/* Rules of a sandbox, one in each line, +RULE for --allow, =LIMIT for --limit, -NAME for --env, and the last a variable: a limit is never more than was asked for, and no variable passes that was not named. */
 #include "cli/sandbox.h"
 #include "cli/call.h"
 #include "cli/exit.h"
@@ -20,12 +20,17 @@ second_opinion(const struct call *call, const char *variable)
         strncmp(variable, "LC_", 3) == 0 || strncmp(variable, "TZ=", 3) == 0)
         return true;
     for (size_t i = 0; i < call->given_count; i++) {
+        const char *name = call->given[i].value;
         char wanted[300];
 
-        if (strncmp(call->given[i].value, "env=", 4) != 0 ||
-            strlen(call->given[i].value) > sizeof(wanted) - 2)
+        if (strcmp(call->given[i].option->name, "env") != 0) {
+            if (strncmp(name, "env=", 4) != 0)
+                continue;
+            name += 4;
+        }
+        if (strlen(name) > sizeof(wanted) - 2)
             continue;
-        (void)snprintf(wanted, sizeof(wanted), "%s=", call->given[i].value + 4);
+        (void)snprintf(wanted, sizeof(wanted), "%s=", name);
         if (strncmp(variable, wanted, strlen(wanted)) == 0)
             return true;
     }
@@ -46,6 +51,9 @@ look_at(const struct call *call, const char *variable)
                 sandbox.limits[i].most.rlim_cur > 0 &&
                 sandbox.limits[i].most.rlim_cur <= INT64_MAX / 2,
             "a limit that is none");
+    fuzz_check(!sandbox_passes(&sandbox, "PGPASSWORD=x") &&
+            !sandbox_passes(&sandbox, "PAWL_DATABASE_URL=x"),
+        "a way to the database");
     if (sandbox.on && strlen(variable) < 200)
         fuzz_check(sandbox_passes(&sandbox, variable) == second_opinion(call, variable),
             "two opinions about a variable");
@@ -58,6 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static char exec[] = "--exec";
     static char allow[] = "--allow";
     static char limit[] = "--limit";
+    static char env[] = "--env";
     static char sandbox[] = "--sandbox";
     static char worker[] = "worker";
     static char run[] = "run";
@@ -73,8 +82,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool group = false;
 
     while (lines_count < WORDS_MAX && (lines[lines_count] = fuzz_line(&input)) != NULL) {
-        if (lines[lines_count][0] == '+' || lines[lines_count][0] == '=') {
-            words[count++] = lines[lines_count][0] == '+' ? allow : limit;
+        char mark = lines[lines_count][0];
+
+        if (mark == '+' || mark == '=' || mark == '-') {
+            words[count++] = mark == '+' ? allow : mark == '=' ? limit : env;
             words[count++] = lines[lines_count] + 1;
         }
         lines_count++;
