@@ -682,6 +682,13 @@ static void
 lose(struct ask *ask)
 {
     exec_unwatch(ask->job->exec, &ask->socket);
+    /*
+     * If the script has ended and left this call running, its keeper kills the call and its command: the run fails for that (left_behind),
+     * and the step has not failed.
+     */
+    /* guard:left_running */
+    if (ask->stage == ASK_EXECUTING && (!ask->job->alive || process_has_ended(&ask->job->process)))
+        return;
     if (ask->group > 0)
         (void)kill(-ask->group, SIGKILL);
     if (ask->stage == ASK_EXECUTING && ask->job->verdict == PAWL_OK)

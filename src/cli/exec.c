@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/call.h"
+#include "cli/children.h"
 #include "cli/exit.h"
 #include "cli/job.h"
 #include "cli/sandbox.h"
@@ -28,7 +29,7 @@ enum {
     TICK_US = 20000,    /* and at the most, whatever else happens */
     GUARD_US = 1000000, /* from one guard to the next */
     FILES_OWN = 32,     /* that we have open, or open for a moment */
-    FILES_EACH = 4,     /* of each program: its socket, two pipes, and a call that it makes */
+    FILES_EACH = 5,     /* of each program: its socket, three pipes, and a call that it makes */
 };
 
 void
@@ -58,36 +59,68 @@ exec_pause(struct exec *exec, struct watch *watch)
         (void)epoll_ctl(exec->poll_fd, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
-/* All that have ended: processes of jobs, and whoever they left behind, for we are their reaper. */
+static struct job *
+find_job(const struct exec *exec, pid_t pid)
+{
+    for (struct pw_list *link = pw_list_first(&exec->jobs); link != NULL;
+         link = pw_list_next(&exec->jobs, link)) {
+        struct job *job = PW_CONTAINER(link, struct job, link);
+
+        if (job->alive && job->process.pid == pid)
+            return job;
+    }
+    return NULL;
+}
+
+static bool
+is_ours(const void *context, pid_t child)
+{
+    const struct exec *exec = context;
+
+    return child == exec->guard.pid || find_job(exec, child) != NULL;
+}
+
+/*
+ * A child has ended and was not waited for yet, so that its number is no other's: the keeper of a job, or with NULL one that this worker
+ * has adopted. A keeper kills all that its program leaves running before it exits. If the keeper was killed itself, this worker adopts
+ * and kills its children, one generation after the other.
+ */
+static void
+end_orphans(const struct exec *exec, struct job *job, const siginfo_t *child)
+{
+    if (job != NULL) {
+        (void)kill(-child->si_pid, SIGKILL);
+        if (child->si_code == CLD_EXITED)
+            return;
+        job_signal(job, SIGKILL);
+    }
+    /* guard:adopted */
+    if (exec->sole_parent)
+        (void)children_kill(is_ours, exec);
+}
+
+/* All children that have ended: keepers of jobs, and what this worker has adopted. */
 static void
 reap(struct exec *exec)
 {
     for (;;) {
         siginfo_t info = {0};
-        struct pw_list *link;
+        struct job *job;
         int status = 0;
 
-        /* It is looked at before it is waited for: until then its number is nobody else's. */
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
             return;
         if (info.si_pid == exec->guard.pid) { /* somebody has killed it: tick() starts another */
             guard_dismiss(&exec->guard);
             continue;
         }
-        for (link = pw_list_first(&exec->jobs); link != NULL;
-             link = pw_list_next(&exec->jobs, link)) {
-            struct job *job = PW_CONTAINER(link, struct job, link);
-
-            if (job->alive && job->process.pid == info.si_pid)
-                break;
-        }
-        if (link != NULL)
-            job_signal(PW_CONTAINER(link, struct job, link), SIGKILL);
-        if (link != NULL)
+        job = find_job(exec, info.si_pid);
+        end_orphans(exec, job, &info);
+        if (job != NULL)
             guard_remove(&exec->guard, info.si_pid);
         (void)waitpid(info.si_pid, &status, 0);
-        if (link != NULL)
-            job_exited(PW_CONTAINER(link, struct job, link), status);
+        if (job != NULL)
+            job_exited(job, status);
     }
 }
 
@@ -264,6 +297,9 @@ exec_init(struct exec *exec, const pawl_config *config)
     if (code != EXIT_OK)
         return code;
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+    /* A shell that becomes this worker by exec may have had children, and the first process of a container adopts all orphans. */
+    /* guard:sole_parent */
+    exec->sole_parent = getpid() != 1 && !children_exist();
     if (!make_directory(exec) || !start_guard(exec) || !take_signals(exec))
         return exit_saying(EXIT_OTHER, NULL, "cannot prepare to execute programs: %m");
     exec_watch(exec, &exec->signals, false);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/guard.h"
 
+#include "cli/process.h"
 #include "cli/tree.h"
 
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,28 +57,6 @@ watch(int fd, const char *directory)
     _exit(0);
 }
 
-/* Who ends all processes of the name pawl, as by killall, means the worker: the guard is what tidies up after that. */
-static void
-take_name(void)
-{
-    static const char name[] = "pawl-guard";
-    char words[4096];
-    size_t size = 0;
-    ssize_t got;
-    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-
-    while (fd >= 0 && (got = read(fd, words, sizeof(words))) > 0)
-        size += (size_t)got;
-    if (fd >= 0)
-        (void)close(fd);
-    (void)prctl(PR_SET_NAME, name);
-    /* The words of the command line are in one piece, and this is where they begin. They are the guard's own copy. */
-    if (size < sizeof(name))
-        return;
-    memset(program_invocation_name, 0, size);
-    memcpy(program_invocation_name, name, sizeof(name));
-}
-
 /* Nothing but the worker's end makes it end, and it keeps no terminal, pipe or directory of anybody's in use. */
 static void
 become_guard(int fd, const char *directory)
@@ -89,7 +66,8 @@ become_guard(int fd, const char *directory)
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, NULL);
     (void)setsid();
-    take_name();
+    /* killall -9 pawl is meant for workers; the guard must survive it, because it cleans up after them. */
+    process_take_name("pawl-guard");
     if (dup2(fd, 0) < 0 || close_range(1, ~0U, 0) != 0)
         _exit(1);
     watch(0, directory);

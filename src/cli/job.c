@@ -33,7 +33,7 @@ void
 job_signal(struct job *job, int number)
 {
     if (job->alive)
-        (void)kill(-job->process.pid, number);
+        process_signal(&job->process, number);
     for (struct pw_list *link = pw_list_first(&job->asks); link != NULL;
          link = pw_list_next(&job->asks, link)) {
         const struct ask *ask = PW_CONTAINER(link, struct ask, link);
@@ -334,6 +334,7 @@ job_exited(struct job *job, int status)
     exec_unwatch(job->exec, &job->err);
     exec_unwatch(job->exec, &job->door);
     job->alive = false;
+    process_done(&job->process);
     job->code = process_code(status);
     job->signalled = WIFSIGNALED(status);
     if (job->undoing) {
@@ -404,10 +405,10 @@ make_temporary(struct job *job, struct process_environment *environment)
 static bool
 start_process(struct job *job, char *const *words, pawl_bytes input, bool uncertain)
 {
-    struct process_environment environment = {.files = job->exec->files_before};
+    struct process_environment environment = {
+        .files = job->exec->files_before, .sandbox = job->exec->sandbox, .rules = -1};
     char attempt[16];
     char task[16];
-    int rules = -1;
     bool started;
 
     (void)snprintf(attempt, sizeof(attempt), "%d", pawl_run_attempt(job->run));
@@ -422,11 +423,11 @@ start_process(struct job *job, char *const *words, pawl_bytes input, bool uncert
     if (uncertain)
         process_set(&environment, "PAWL_UNCERTAIN", "1");
     if (!make_temporary(job, &environment) ||
-        (rules = sandbox_open(job->exec->sandbox, job->temporary)) == -2)
+        (environment.rules = sandbox_open(job->exec->sandbox, job->temporary)) == -2)
         return false;
-    started = process_start(&job->process, words, input, &environment, job->exec->sandbox, rules);
-    if (rules >= 0)
-        (void)close(rules);
+    started = process_start(&job->process, words, input, &environment);
+    if (environment.rules >= 0)
+        (void)close(environment.rules);
     if (!started)
         return false;
     guard_add(&job->exec->guard, job->process.pid);
@@ -647,4 +648,7 @@ job_tick(struct job *job, int64_t now_us)
         job_end(job, PAWL_SUSPENDED);
     if (now_us >= job->kill_at_us)
         job_signal(job, SIGKILL);
+    /* Its keeper hangs, as by a file system that does not answer. The program dies with it. */
+    if (now_us >= pw_add_us(job->kill_at_us, 2 * GRACE_US))
+        (void)kill(job->process.pid, SIGKILL);
 }

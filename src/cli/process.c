@@ -2,11 +2,13 @@
 #include "cli/process.h"
 
 #include "base/text.h"
+#include "cli/keeper.h"
 #include "cli/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +107,7 @@ free_variables(char **variables)
 
 /* NULL: out of memory. */
 static char **
-make_variables(const struct process_environment *environment, const struct sandbox *sandbox)
+make_variables(const struct process_environment *environment)
 {
     size_t count = 0;
     char *path = process_path();
@@ -122,7 +124,7 @@ make_variables(const struct process_environment *environment, const struct sandb
     count = 0;
     for (char **variable = environ; *variable != NULL && whole; variable++)
         /* guard:variables_withheld */
-        if (!is_withheld(*variable) && sandbox_passes(sandbox, *variable))
+        if (!is_withheld(*variable) && sandbox_passes(environment->sandbox, *variable))
             whole = (made[count++] = strdup(*variable)) != NULL;
     for (size_t i = 0; i < environment->count && whole; i++)
         whole =
@@ -160,21 +162,26 @@ make_input(pawl_bytes input)
     return fd;
 }
 
+/* The numbers of descriptors in a new process. */
+enum {
+    RULES = 3,
+    READY = 4,
+    OWN_FIRST = 10, /* above those */
+};
+
 /* What the new process is to be. */
 struct role {
     char *const *words;
     char **variables;
-    int in, out, err;
-    pid_t parent;
-    int64_t files;
-    const struct sandbox *sandbox;
-    int rules;
+    const struct process_environment *environment;
 };
 
-/* The new process, between fork and exec: only calls that are safe there. */
+/* The process of the program, between fork and exec: only calls that are safe there. */
 static void
-become(const struct role *role)
+become(const void *program)
 {
+    const struct role *role = program;
+    const struct process_environment *environment = role->environment;
     const struct sigaction by_default = {.sa_handler = SIG_DFL};
     static const char not_kept[] = "pawl: the program cannot be kept in its sandbox\n";
     static const char cannot[] = "pawl: cannot execute ";
@@ -182,20 +189,17 @@ become(const struct role *role)
     sigset_t none;
     int code;
 
-    (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != role->parent)
+    if (getppid() != getpgrp()) /* its keeper, unless that has ended */
         _exit(127);
     (void)sigaction(SIGPIPE, &by_default, NULL);
     (void)sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    if (dup2(role->in, 0) < 0 || dup2(role->out, 1) < 0 || dup2(role->err, 2) < 0)
-        _exit(127);
     /* guard:descriptors_withheld */
     (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    lower_files(role->files);
+    lower_files(environment->files);
     /* guard:sandbox_or_nothing */
-    if (!sandbox_enter(role->sandbox, role->rules)) {
+    if (!sandbox_enter(environment->sandbox, RULES)) {
         (void)!write(2, not_kept, sizeof(not_kept) - 1);
         _exit(126);
     }
@@ -210,6 +214,26 @@ become(const struct role *role)
     _exit(code);
 }
 
+/*
+ * In the new process: fds are what becomes descriptor 0, 1, 2, RULES and READY, or -1. All others are closed, among them connections to the
+ * database. Each is moved out of the way first, for it may have the number of another.
+ */
+static bool
+take_descriptors(const int *fds)
+{
+    int own[READY + 1];
+
+    for (int i = 0; i <= READY; i++) {
+        own[i] = fds[i] < 0 ? -1 : fcntl(fds[i], F_DUPFD_CLOEXEC, OWN_FIRST);
+        if (own[i] < 0 && fds[i] >= 0)
+            return false;
+    }
+    for (int i = 0; i <= READY; i++)
+        if (own[i] >= 0 && dup2(own[i], i) < 0)
+            return false;
+    return close_range(READY + 1, ~0U, 0) == 0;
+}
+
 static void
 close_all(const int *fds, size_t count)
 {
@@ -221,33 +245,127 @@ close_all(const int *fds, size_t count)
     errno = before;
 }
 
+/* Both ends of three pipes: what the program writes, its errors, and the status of its keeper. */
+struct pipes {
+    int out[2];
+    int err[2];
+    int ready[2];
+};
+
+static bool
+open_pipes(struct pipes *pipes)
+{
+    *pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
+    return pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0 &&
+        pipe2(pipes->ready, O_CLOEXEC) == 0 && fcntl(pipes->out[0], F_SETFL, O_NONBLOCK) == 0 &&
+        fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Makes the process of the keeper. Signals are blocked in it until it can handle them. Returns -1 with errno if there is no process. */
+static pid_t
+fork_keeper(const struct role *role, int input, const struct pipes *pipes)
+{
+    const int fds[] = {
+        input, pipes->out[1], pipes->err[1], role->environment->rules, pipes->ready[1]};
+    const struct keeper_task task = {
+        .worker = getpid(), .ready = READY, .become = become, .program = role};
+    sigset_t all;
+    sigset_t before;
+    pid_t pid;
+
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_SETMASK, &all, &before);
+    pid = fork();
+    if (pid == 0) {
+        if (!take_descriptors(fds))
+            _exit(127);
+        keeper_run(&task);
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return pid;
+}
+
+/* Waits until the keeper has started the program. Returns false with errno if there is no program; the keeper has then ended. */
+static bool
+has_begun(pid_t keeper, int ready)
+{
+    int why = ECHILD;
+    ssize_t got;
+
+    while ((got = read(ready, &why, sizeof(why))) < 0 && errno == EINTR)
+        ;
+    if (got == (ssize_t)sizeof(why) && why == 0)
+        return true;
+    (void)waitpid(keeper, NULL, 0);
+    errno = got == (ssize_t)sizeof(why) ? why : ECHILD;
+    return false;
+}
+
 bool
 process_start(struct process *process, char *const *words, pawl_bytes input,
-    const struct process_environment *environment, const struct sandbox *sandbox, int rules)
+    const struct process_environment *environment)
 {
-    char **variables = make_variables(environment, sandbox);
-    int fds[5] = {-1, -1, -1, -1, -1}; /* input, then both ends of two pipes */
-    pid_t parent = getpid();
+    struct role role = {words, make_variables(environment), environment};
+    struct pipes pipes = {{-1, -1}, {-1, -1}, {-1, -1}};
+    int in = -1;
     pid_t pid = -1;
+    bool begun;
 
-    if (variables == NULL)
+    if (role.variables == NULL)
         errno = ENOMEM;
-    else if ((fds[0] = make_input(input)) >= 0 && pipe2(&fds[1], O_CLOEXEC) == 0 &&
-        pipe2(&fds[3], O_CLOEXEC) == 0 && fcntl(fds[1], F_SETFL, O_NONBLOCK) == 0 &&
-        fcntl(fds[3], F_SETFL, O_NONBLOCK) == 0)
-        pid = fork();
-    if (pid == 0)
-        become(&(struct role){
-            words, variables, fds[0], fds[2], fds[4], parent, environment->files, sandbox, rules});
-    free_variables(variables);
-    if (pid < 0) {
-        close_all(fds, 5);
-        return false;
-    }
-    (void)setpgid(pid, pid); /* whoever comes first; it fails once the program is executed */
-    *process = (struct process){.pid = pid, .out = fds[1], .err = fds[3]};
-    close_all((const int[]){fds[0], fds[2], fds[4]}, 3);
-    return true;
+    else if ((in = make_input(input)) >= 0 && open_pipes(&pipes))
+        pid = fork_keeper(&role, in, &pipes);
+    free_variables(role.variables);
+    close_all((const int[]){in, pipes.out[1], pipes.err[1], pipes.ready[1]}, 4);
+    begun = pid > 0 && has_begun(pid, pipes.ready[0]);
+    if (begun)
+        *process = (struct process){
+            .pid = pid, .out = pipes.out[0], .err = pipes.err[0], .ended = pipes.ready[0]};
+    else
+        close_all((const int[]){pipes.out[0], pipes.err[0], pipes.ready[0]}, 3);
+    return begun;
+}
+
+bool
+process_has_ended(const struct process *process)
+{
+    struct pollfd fd = {.fd = process->ended, .events = POLLIN};
+
+    return process->ended >= 0 && poll(&fd, 1, 0) > 0;
+}
+
+void
+process_done(struct process *process)
+{
+    close_all(&process->ended, 1);
+    process->ended = -1;
+}
+
+void
+process_signal(const struct process *process, int number)
+{
+    (void)kill(process->pid, number == SIGKILL ? KEEPER_KILL : number);
+}
+
+void
+process_take_name(const char *name)
+{
+    char words[4096];
+    size_t room = 0;
+    size_t size = strlen(name) + 1;
+    ssize_t got;
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+
+    while (fd >= 0 && (got = read(fd, words, sizeof(words))) > 0)
+        room += (size_t)got;
+    if (fd >= 0)
+        (void)close(fd);
+    (void)prctl(PR_SET_NAME, name);
+    /* The words of the command line are in one piece, and this is where they begin. They are this process's own copy. */
+    if (room < size)
+        return;
+    memset(program_invocation_name, 0, room);
+    memcpy(program_invocation_name, name, size);
 }
 
 bool

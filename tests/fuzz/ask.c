@@ -5,6 +5,7 @@
  */
 #include "cli/ask.h"
 #include "base/buf.h"
+#include "cli/keeper.h"
 #include "cli/sandbox.h"
 #include "fake_core.h"
 #include "fuzz.h"
@@ -24,7 +25,7 @@ enum {
 };
 
 static struct job *job;
-static const pid_t job_group = INT_MAX;
+static const pid_t job_keeper = INT_MAX;
 
 /* A loop that nobody turns: the target calls what is ready. */
 void
@@ -84,10 +85,17 @@ sandbox_enter(const struct sandbox *sandbox, int rules)
     return true;
 }
 
+_Noreturn void
+keeper_run(const struct keeper_task *task)
+{
+    (void)task;
+    abort();
+}
+
 int
 kill(pid_t pid, int number)
 {
-    fuzz_check(pid == -job_group, "somebody else is killed");
+    fuzz_check(pid == job_keeper, "another process is killed");
     (void)number;
     return 0;
 }
@@ -212,7 +220,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     job->run = task->run;
     job->alive = true;
     job->kill_at_us = INT64_MAX;
-    job->process.pid = job_group;
+    job->process.pid = job_keeper;
+    job->process.ended = -1;
     job->out.fd = job->err.fd = -1;
     job->door.fd = open_door(&address, &address_size);
     pw_buf_init(&job->output, 4096);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/keeper.h"
+
+#include "base/time.h"
+#include "cli/children.h"
+#include "cli/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    ENDING_US =
+        5000000, /* a process that has not ended so long after SIGKILL hangs in the kernel */
+    PAUSE_NS = 5000000,
+};
+
+struct keeper {
+    pid_t program;
+    bool ended; /* and status is that of waitpid() */
+    int status;
+    int signals;
+    int ready; /* of struct keeper_task */
+};
+
+/* Waits for all children that have ended. False: no child is left. */
+static bool
+reap(struct keeper *keeper)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid != keeper->program)
+            continue;
+        keeper->ended = true;
+        keeper->status = status;
+    }
+    return pid == 0;
+}
+
+/* Kills everything, generation after generation, until no child is left that the keeper may signal. */
+static void
+end_all(struct keeper *keeper)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    int64_t until_us = pw_now_us() + ENDING_US;
+    size_t killed = 1;
+
+    (void)close(keeper->ready);
+    (void)kill(-getpid(), SIGKILL); /* the group of the program, in which the keeper is not */
+    while (reap(keeper) && killed > 0 && pw_now_us() < until_us) {
+        sigset_t child;
+
+        /* guard:survivors */
+        killed = children_kill(NULL, NULL);
+        (void)sigemptyset(&child);
+        (void)sigaddset(&child, SIGCHLD);
+        (void)sigtimedwait(&child, NULL, &pause);
+    }
+}
+
+/* Ends as the program did, which is what the worker sees. */
+static _Noreturn void
+exit_like(const struct keeper *keeper)
+{
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    int number = !keeper->ended       ? SIGKILL
+        : WIFSIGNALED(keeper->status) ? WTERMSIG(keeper->status)
+                                      : 0;
+    sigset_t none;
+
+    if (number == 0)
+        _exit(WEXITSTATUS(keeper->status));
+    (void)sigemptyset(&none);
+    (void)sigaction(number, &by_default, NULL);
+    (void)kill(getpid(), number);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    _exit(128 + number);
+}
+
+/* True: the worker wants everything killed, or is dead. */
+static bool
+take_signal(struct keeper *keeper)
+{
+    struct signalfd_siginfo info;
+
+    if (read(keeper->signals, &info, sizeof(info)) != (ssize_t)sizeof(info))
+        return false;
+    if (info.ssi_signo == SIGCHLD)
+        (void)reap(keeper);
+    if (info.ssi_signo == SIGTERM) {
+        (void)kill(-getpid(), SIGTERM);
+        /* The program may have left its group. Its number is no other's before it is waited for. */
+        if (!keeper->ended && getpgid(keeper->program) != getpid())
+            (void)kill(keeper->program, SIGTERM);
+    }
+    return info.ssi_signo == (uint32_t)KEEPER_KILL;
+}
+
+/* Until the program has ended, or the worker wants it to. */
+static void
+watch(struct keeper *keeper)
+{
+    bool kill_all = false;
+
+    while (!keeper->ended && !kill_all) {
+        struct pollfd fd = {.fd = keeper->signals, .events = POLLIN};
+
+        if (poll(&fd, 1, -1) > 0)
+            kill_all = take_signal(keeper);
+    }
+}
+
+static _Noreturn void
+fail(const struct keeper_task *task, pid_t program)
+{
+    int why = errno;
+
+    (void)!write(task->ready, &why, sizeof(why));
+    if (program > 0)
+        (void)kill(program, SIGKILL);
+    _exit(127);
+}
+
+/* The only signals that are not blocked in a keeper are those that cannot be. */
+static bool
+open_signals(struct keeper *keeper)
+{
+    sigset_t wanted;
+
+    (void)sigemptyset(&wanted);
+    (void)sigaddset(&wanted, SIGCHLD);
+    (void)sigaddset(&wanted, SIGTERM);
+    (void)sigaddset(&wanted, KEEPER_KILL);
+    keeper->signals = signalfd(-1, &wanted, SFD_CLOEXEC);
+    return keeper->signals >= 0;
+}
+
+/* Gives up what only the program needs, such as its pipes. last is the highest of its descriptors. */
+static bool
+leave_descriptors(int last)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    return null >= 0 && dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2 &&
+        close(null) == 0 && close_range(3, (unsigned)last, 0) == 0;
+}
+
+_Noreturn void
+keeper_run(const struct keeper_task *task)
+{
+    struct keeper keeper = {.ready = task->ready};
+    const int no_errno = 0;
+
+    process_take_name("pawl-keeper");
+    (void)prctl(PR_SET_PDEATHSIG, KEEPER_KILL);
+    if (getppid() != task->worker)
+        _exit(127);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || setpgid(0, 0) != 0)
+        fail(task, -1);
+    keeper.program = fork();
+    if (keeper.program == 0)
+        task->become(task->program);
+    /* From here on a signal to the group reaches the program and not the keeper. */
+    if (keeper.program < 0 || setpgid(0, getpgid(task->worker)) != 0)
+        fail(task, keeper.program);
+    (void)!write(task->ready, &no_errno, sizeof(no_errno));
+    if (leave_descriptors(task->ready - 1) && open_signals(&keeper))
+        watch(&keeper);
+    end_all(&keeper);
+    exit_like(&keeper);
+}

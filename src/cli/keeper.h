@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper: the parent of one program that a worker executes, in a separate process. It adopts every process that the program leaves
+ * running, even in another process group or session, and ends it with the program. Its name is
+ * pawl-keeper.
+ */
+#ifndef PW_CLI_KEEPER_H
+#define PW_CLI_KEEPER_H
+
+#include <signal.h>
+#include <sys/types.h>
+
+enum {
+    /* Sent to a keeper: SIGTERM is passed on to the program and its process group; this one ends all that the keeper has adopted. */
+    KEEPER_KILL = SIGUSR1
+};
+
+struct keeper_task {
+    pid_t worker; /* when it dies, the keeper kills everything */
+    int ready; /* a pipe that gets 0 when the program has begun, or the errno of what failed; no descriptor above it is open. The keeper
+                * closes it when the program has ended, before it kills the processes that the program has left running. */
+    /* Called in the new process of the program; does not return. */
+    void (*become)(const void *program);
+    const void *program;
+};
+
+/*
+ * Called in a new process with all signals blocked and no descriptors but 0, 1 and 2 of the program and those that become needs. Exits as
+ * the program does. The program's process group has the number of the keeper.
+ */
+_Noreturn void keeper_run(const struct keeper_task *task);
+
+#endif
