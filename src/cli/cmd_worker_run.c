@@ -92,6 +92,8 @@ work(struct call *call, const pawl_config *config)
     if (words == NULL)
         return exit_saying(EXIT_OTHER, NULL, "out of memory");
     code = sandbox_read(&sandbox, call);
+    if (code == EXIT_OK)
+        code = sandbox_probe(&sandbox);
     if (code != EXIT_OK) {
         free(words);
         return code;
@@ -156,12 +158,17 @@ const struct command cmd_worker_run[] = {
             "worker; a second one gives back what it executes at once.\n\n"
             "With --sandbox the kernel keeps programs in. Of files they read those of the system, "
             "the directory that the worker was started in (unless a home directory is in it) and "
-            "what is allowed; they write only "
-            "to a temporary directory of their own, TMPDIR and HOME, which goes when they end. "
-            "They cannot look into other processes, open no socket but a local one, and gain no "
-            "rights by setuid programs. Of the environment they get PATH, LANG, LC_*, TZ and "
-            "PAWL_*. It needs Linux 6.2; elsewhere the worker refuses to start. The steps of "
-            "scripts work as ever.",
+            "what is allowed; they write, and change modes, owners, times and attributes, only "
+            "in a temporary directory of their own, TMPDIR and HOME, which goes when they end. "
+            "They cannot look into other processes, change their limits or priorities, make "
+            "namespaces, or share keyrings and System V IPC; they open no socket but a local one, "
+            "and gain no rights by setuid programs. Of the environment they get PATH, LANG, "
+            "LC_*, TZ and PAWL_*. It needs Linux 6.2, and 6.12 to keep signals in; where it does "
+            "not work the worker refuses to start. The steps of scripts work as ever.\n\n"
+            "Open to a program in a sandbox: local sockets of its user, files in /etc and /opt "
+            "that its user may read, names and arguments of processes, facts about files whose "
+            "path it knows (not their content), locks on files that it may read. "
+            "docs/guide/exec.md has the whole list.",
         .options =
             (const struct option[]){
                 {.kind = KIND_TEXT,

@@ -405,8 +405,10 @@ make_temporary(struct job *job, struct process_environment *environment)
 static bool
 start_process(struct job *job, char *const *words, pawl_bytes input, bool uncertain)
 {
-    struct process_environment environment = {
-        .files = job->exec->files_before, .sandbox = job->exec->sandbox, .rules = -1};
+    struct process_environment environment = {.files = job->exec->files_before,
+        .sandbox = job->exec->sandbox,
+        .rules = -1,
+        .temporary = job->temporary};
     char attempt[16];
     char task[16];
     bool started;

@@ -4,12 +4,15 @@
 #include "base/time.h"
 #include "cli/children.h"
 #include "cli/process.h"
+#include "cli/sandbox.h"
+#include "cli/sandbox_supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +29,7 @@ struct keeper {
     int status;
     int signals;
     int ready; /* of struct keeper_task */
+    struct supervisor supervisor;
 };
 
 /* Waits for all children that have ended. False: no child is left. */
@@ -110,10 +114,17 @@ watch(struct keeper *keeper)
     bool kill_all = false;
 
     while (!keeper->ended && !kill_all) {
-        struct pollfd fd = {.fd = keeper->signals, .events = POLLIN};
+        struct pollfd fds[] = {{.fd = keeper->signals, .events = POLLIN},
+            {.fd = keeper->supervisor.listener, .events = POLLIN}};
 
-        if (poll(&fd, 1, -1) > 0)
+        if (poll(fds, 2, -1) < 0)
+            continue;
+        if (fds[0].revents != 0)
             kill_all = take_signal(keeper);
+        else if ((fds[1].revents & POLLIN) != 0)
+            supervisor_answer(&keeper->supervisor);
+        else if (fds[1].revents != 0)
+            supervisor_close(&keeper->supervisor);
     }
 }
 
@@ -155,24 +166,41 @@ leave_descriptors(int last)
 _Noreturn void
 keeper_run(const struct keeper_task *task)
 {
-    struct keeper keeper = {.ready = task->ready};
+    const bool on = task->sandbox != NULL && task->sandbox->on;
+    struct keeper keeper = {.ready = task->ready, .supervisor = {.listener = -1}};
+    int pair[2] = {-1, -1};
     const int no_errno = 0;
 
+    /* First: the options of the sandbox are words of the command line. */
+    if (on)
+        supervisor_init(&keeper.supervisor, task->sandbox, task->temporary);
     process_take_name("pawl-keeper");
     (void)prctl(PR_SET_PDEATHSIG, KEEPER_KILL);
     if (getppid() != task->worker)
         _exit(127);
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || setpgid(0, 0) != 0)
+    /* guard:sandbox_keeper */
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 || setpgid(0, 0) != 0 ||
+        (on &&
+            (!sandbox_drop_capabilities() ||
+                socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)))
         fail(task, -1);
     keeper.program = fork();
-    if (keeper.program == 0)
-        task->become(task->program);
+    if (keeper.program == 0) {
+        if (pair[0] >= 0)
+            (void)close(pair[0]);
+        task->become(task->program, pair[1]);
+    }
     /* From here on a signal to the group reaches the program and not the keeper. */
     if (keeper.program < 0 || setpgid(0, getpgid(task->worker)) != 0)
         fail(task, keeper.program);
     (void)!write(task->ready, &no_errno, sizeof(no_errno));
-    if (leave_descriptors(task->ready - 1) && open_signals(&keeper))
+    if (pair[1] >= 0)
+        (void)close(pair[1]);
+    if (leave_descriptors(task->ready - 1) && open_signals(&keeper)) {
+        if (on)
+            supervisor_receive(&keeper.supervisor, pair[0]);
         watch(&keeper);
+    }
     end_all(&keeper);
     exit_like(&keeper);
 }

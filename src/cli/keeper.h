@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The keeper: the parent of one program that a worker executes, in a separate process. It adopts every process that the program leaves
- * running, even in another process group or session, and ends it with the program. Its name is
- * pawl-keeper.
+ * running, even in another process group or session, and ends it with the program. It supervises the calls of a program in a sandbox
+ * (sandbox_supervisor.h). Its name is pawl-keeper.
  */
 #ifndef PW_CLI_KEEPER_H
 #define PW_CLI_KEEPER_H
@@ -15,12 +15,16 @@ enum {
     KEEPER_KILL = SIGUSR1
 };
 
+struct sandbox;
+
 struct keeper_task {
     pid_t worker; /* when it dies, the keeper kills everything */
     int ready; /* a pipe that gets 0 when the program has begun, or the errno of what failed; no descriptor above it is open. The keeper
                 * closes it when the program has ended, before it kills the processes that the program has left running. */
-    /* Called in the new process of the program; does not return. */
-    void (*become)(const void *program);
+    const struct sandbox *sandbox;
+    const char *temporary; /* the directory of a program in a sandbox */
+    /* Called in the new process of the program; does not return. supervisor is the socket for sandbox_enter(), or -1. */
+    void (*become)(const void *program, int supervisor);
     const void *program;
 };
 

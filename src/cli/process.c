@@ -178,7 +178,7 @@ struct role {
 
 /* The process of the program, between fork and exec: only calls that are safe there. */
 static void
-become(const void *program)
+become(const void *program, int supervisor)
 {
     const struct role *role = program;
     const struct process_environment *environment = role->environment;
@@ -199,7 +199,7 @@ become(const void *program)
     (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
     lower_files(environment->files);
     /* guard:sandbox_or_nothing */
-    if (!sandbox_enter(environment->sandbox, RULES)) {
+    if (!sandbox_enter(environment->sandbox, RULES, supervisor)) {
         (void)!write(2, not_kept, sizeof(not_kept) - 1);
         _exit(126);
     }
@@ -267,8 +267,12 @@ fork_keeper(const struct role *role, int input, const struct pipes *pipes)
 {
     const int fds[] = {
         input, pipes->out[1], pipes->err[1], role->environment->rules, pipes->ready[1]};
-    const struct keeper_task task = {
-        .worker = getpid(), .ready = READY, .become = become, .program = role};
+    const struct keeper_task task = {.worker = getpid(),
+        .ready = READY,
+        .sandbox = role->environment->sandbox,
+        .temporary = role->environment->temporary,
+        .become = become,
+        .program = role};
     sigset_t all;
     sigset_t before;
     pid_t pid;

@@ -26,6 +26,7 @@ struct process_environment {
     int64_t files;                 /* that the program may have open; 0: as many as we may */
     const struct sandbox *sandbox; /* what else it may not have or do; NULL: nothing */
     int rules;                     /* what sandbox_open() has made of it, or -1 */
+    const char *temporary;         /* the program's own directory in a sandbox */
 };
 
 void process_set(struct process_environment *environment, const char *name, const char *value);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a program that a worker executes may do, if the worker was told to keep it in: which files it sees and changes, which
- * variables it gets, whether it has a network, how much it may use. The kernel sees to it (Landlock, seccomp, limits of processes), needs
- * no privilege for it, and whatever the program starts is bound by the same.
+ * variables it gets, whether it has a network, how much it may use. The kernel enforces it and needs no privilege for it: Landlock
+ * (sandbox_rules.h), seccomp (sandbox_filter.h) with a supervisor (sandbox_supervisor.h), limits of processes. All that the program
+ * starts is bound by the same.
  */
 #ifndef PW_CLI_SANDBOX_H
 #define PW_CLI_SANDBOX_H
@@ -31,11 +32,17 @@ struct sandbox {
     size_t limit_count;
 };
 
-/*
- * Reads the options --sandbox, --allow, --env and --limit, and finds out whether the kernel can do what they want. Returns EXIT_OK, or what to
- * exit with after having said why.
- */
+/* Reads the options --sandbox, --allow, --env and --limit. Returns EXIT_OK, or prints why not and returns the exit code. */
 int sandbox_read(struct sandbox *sandbox, const struct call *call);
+
+/*
+ * Finds out whether the kernel can do all of it, by doing it in a process that ends at once. Returns EXIT_OK, or prints why not and
+ * returns the exit code.
+ */
+int sandbox_probe(struct sandbox *sandbox);
+
+/* The path or name that the option at this index of the call allows, if it is --allow KIND=...; else NULL. */
+const char *sandbox_allowed(const struct sandbox *sandbox, size_t index, const char *kind);
 
 /* Whether a variable of ours, NAME=VALUE, reaches the program. */
 bool sandbox_passes(const struct sandbox *sandbox, const char *variable);
@@ -46,7 +53,13 @@ bool sandbox_passes(const struct sandbox *sandbox, const char *variable);
  */
 int sandbox_open(const struct sandbox *sandbox, const char *temporary);
 
-/* In the new process, between fork and exec: from here on the rules hold. False: they do not. */
-bool sandbox_enter(const struct sandbox *sandbox, int rules);
+/*
+ * In the new process, between fork and exec: from here on the rules hold. supervisor is a socket to the supervisor_receive() of another
+ * process. False: they do not hold.
+ */
+bool sandbox_enter(const struct sandbox *sandbox, int rules, int supervisor);
+
+/* A worker that is root has programs and keepers that are like those of other users: what they do not have they cannot get back by exec. */
+bool sandbox_drop_capabilities(void);
 
 #endif

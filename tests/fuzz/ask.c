@@ -78,10 +78,11 @@ sandbox_open(const struct sandbox *sandbox, const char *temporary)
 }
 
 bool
-sandbox_enter(const struct sandbox *sandbox, int rules)
+sandbox_enter(const struct sandbox *sandbox, int rules, int supervisor)
 {
     (void)sandbox;
     (void)rules;
+    (void)supervisor;
     return true;
 }
 
