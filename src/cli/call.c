@@ -7,6 +7,7 @@
 #include "cli/check.h"
 #include "cli/exit.h"
 #include "cli/rows.h"
+#include "cli/secret.h"
 #include "cli/term.h"
 #include "cli/when.h"
 
@@ -82,6 +83,25 @@ unknown_option(const struct call *call, const char *word)
     return exit_saying(EXIT_USAGE, hint, "there is no option \"%s\"", word);
 }
 
+/* Takes a password out of the command line. words[0] is the option, or has its value, too. Returns EXIT_OK or what to exit with. */
+static int
+hide_secret(struct call *call, char **words, int used)
+{
+    struct given *given = &call->given[call->given_count - 1];
+    char *word = words[used - 1];
+
+    /* guard:secret_hidden */
+    if ((strcmp(given->option->name, "database") != 0 &&
+            (strcmp(given->option->name, "set") != 0 ||
+                strncmp(given->value, "database=", 9) != 0)) ||
+        !secret_in(given->value))
+        return EXIT_OK;
+    word += given->value - word;
+    given->secret = secret_take(word);
+    given->value = given->secret;
+    return given->secret != NULL ? EXIT_OK : exit_saying(EXIT_OTHER, NULL, "out of memory");
+}
+
 /* Reads one word that begins with a dash; words[1] may be its value. used: how many words that was. */
 static int
 read_option(struct call *call, char **words, int *used)
@@ -93,6 +113,7 @@ read_option(struct call *call, char **words, int *used)
     size_t size = name == NULL ? 0 : equals != NULL ? (size_t)(equals - name) : strlen(name);
     const struct option *option = find_option(call->command->options, name, size, word[1]);
     const char *value = equals != NULL ? equals + 1 : NULL;
+    int code;
 
     if (option == NULL)
         option = find_option(common_options, name, size, word[1]);
@@ -112,7 +133,8 @@ read_option(struct call *call, char **words, int *used)
     }
     if (value == NULL)
         return exit_saying(EXIT_USAGE, NULL, "--%s needs a value: %s", option->name, option->value);
-    return add_given(call, option, value);
+    code = add_given(call, option, value);
+    return code != EXIT_OK ? code : hide_secret(call, words, *used);
 }
 
 /* Each is what it should be. */
@@ -228,6 +250,8 @@ void
 call_done(struct call *call)
 {
     pawl_client_close(call->client);
+    for (size_t i = 0; i < call->given_count; i++)
+        free(call->given[i].secret);
     free(call->given);
     free(call->operands);
 }

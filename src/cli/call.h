@@ -25,6 +25,7 @@ enum call_output {
 struct given {
     const struct option *option;
     const char *value; /* "on" for a flag */
+    char *secret;      /* the same, malloced, if it had a password; NULL: it had none */
 };
 
 struct call {

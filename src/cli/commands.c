@@ -35,7 +35,9 @@ const struct option common_options[] = {
         .letter = 'd',
         .name = "database",
         .value = "URL",
-        .summary = "where the database is; else PAWL_DATABASE_URL, or the variables of libpq"},
+        .summary = "where the database is; else PAWL_DATABASE_URL, or the variables of libpq. "
+                   "Put a password into a service file or PGPASSFILE: other users see a command "
+                   "line"},
     {.kind = KIND_CHOICE,
         .letter = 'o',
         .name = "output",

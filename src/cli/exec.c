@@ -296,6 +296,8 @@ exec_init(struct exec *exec, const pawl_config *config)
     code = check_files(exec, config);
     if (code != EXIT_OK)
         return code;
+    /* guard:no_core */
+    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     /* A shell that becomes this worker by exec may have had children, and the first process of a container adopts all orphans. */
     /* guard:sole_parent */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which connection strings have a password, and that a word of the command line is overwritten. */
+#include "cli/secret.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void
+a_password_is_found(void **state)
+{
+    static const char *const with[] = {"postgresql://u:secret@host/db", "postgres://u:secret@host",
+        "postgresql://:secret@host", "postgresql://u:se@cret@host",
+        "postgresql://u:se/cret@host/db", "postgresql://u@host/db?password=secret",
+        "host=h password=secret", "password = 'secret'", "sslpassword=secret"};
+    static const char *const without[] = {"", "db", "dbname=db host=h port=5432",
+        "postgresql://host:5432/db", "postgresql://u@host/db", "postgresql:///db?host=/tmp",
+        "service=shop", "postgresql://u@one,two:5433/db"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+        assert_true(secret_in(with[i]));
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+        assert_false(secret_in(without[i]));
+}
+
+static void
+a_word_is_overwritten(void **state)
+{
+    char word[] = "password=secret";
+    char *copy = secret_take(word);
+
+    (void)state;
+    assert_string_equal(copy, "password=secret");
+    assert_string_equal(word, "xxxxxxxxxxxxxxx");
+    free(copy);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_password_is_found),
+        cmocka_unit_test(a_word_is_overwritten),
+    };
+
+    return cmocka_run_group_tests_name("cli/secret", tests, NULL, NULL);
+}
