@@ -683,7 +683,7 @@ lose(struct ask *ask)
 {
     exec_unwatch(ask->job->exec, &ask->socket);
     /*
-     * If the script has ended and left this call running, its keeper kills the call and its command: the run fails for that (left_behind),
+     * If the script has ended and left this call running, its reaper kills the call and its command: the run fails for that (left_behind),
      * and the step has not failed.
      */
     /* guard:left_running */

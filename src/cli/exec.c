@@ -81,8 +81,8 @@ is_ours(const void *context, pid_t child)
 }
 
 /*
- * A child has ended and was not waited for yet, so that its number is no other's: the keeper of a job, or with NULL one that this worker
- * has adopted. A keeper kills all that its program leaves running before it exits. If the keeper was killed itself, this worker adopts
+ * A child has ended and was not waited for yet, so that its number is no other's: the reaper of a job, or with NULL one that this worker
+ * has adopted. A reaper kills all that its program leaves running before it exits. If the reaper was killed itself, this worker adopts
  * and kills its children, one generation after the other.
  */
 static void
@@ -99,7 +99,7 @@ end_orphans(const struct exec *exec, struct job *job, const siginfo_t *child)
         (void)children_kill(is_ours, exec);
 }
 
-/* All children that have ended: keepers of jobs, and what this worker has adopted. */
+/* All children that have ended: reapers of jobs, and what this worker has adopted. */
 static void
 reap(struct exec *exec)
 {

@@ -45,7 +45,7 @@ struct exec {
     char **undos; /* handlers: name, command, ...; ends with NULL. NULL: none */
     int64_t payload_max;
     int64_t files_before;   /* how many its programs may have open */
-    bool sole_parent;       /* every child that is not known was adopted from a keeper that died */
+    bool sole_parent;       /* every child that is not known was adopted from a reaper that died */
     bool one_script;        /* pawl run-script: output is text, and people look on */
     bool draining;          /* a signal has come, or the library says so */
     bool drained;           /* there will be no more runs */

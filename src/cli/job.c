@@ -650,7 +650,7 @@ job_tick(struct job *job, int64_t now_us)
         job_end(job, PAWL_SUSPENDED);
     if (now_us >= job->kill_at_us)
         job_signal(job, SIGKILL);
-    /* Its keeper hangs, as by a file system that does not answer. The program dies with it. */
+    /* Its reaper hangs, as by a file system that does not answer. The program dies with it. */
     if (now_us >= pw_add_us(job->kill_at_us, 2 * GRACE_US))
         (void)kill(job->process.pid, SIGKILL);
 }

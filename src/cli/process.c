@@ -2,7 +2,7 @@
 #include "cli/process.h"
 
 #include "base/text.h"
-#include "cli/keeper.h"
+#include "cli/reaper.h"
 #include "cli/sandbox.h"
 
 #include <errno.h>
@@ -190,7 +190,7 @@ become(const void *program, int supervisor)
     int code;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != getpgrp()) /* its keeper, unless that has ended */
+    if (getppid() != getpgrp()) /* its reaper, unless that has ended */
         _exit(127);
     (void)sigaction(SIGPIPE, &by_default, NULL);
     (void)sigemptyset(&none);
@@ -245,7 +245,7 @@ close_all(const int *fds, size_t count)
     errno = before;
 }
 
-/* Both ends of three pipes: what the program writes, its errors, and the status of its keeper. */
+/* Both ends of three pipes: what the program writes, its errors, and the status of its reaper. */
 struct pipes {
     int out[2];
     int err[2];
@@ -261,13 +261,13 @@ open_pipes(struct pipes *pipes)
         fcntl(pipes->err[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-/* Makes the process of the keeper. Signals are blocked in it until it can handle them. Returns -1 with errno if there is no process. */
+/* Makes the process of the reaper. Signals are blocked in it until it can handle them. Returns -1 with errno if there is no process. */
 static pid_t
-fork_keeper(const struct role *role, int input, const struct pipes *pipes)
+fork_reaper(const struct role *role, int input, const struct pipes *pipes)
 {
     const int fds[] = {
         input, pipes->out[1], pipes->err[1], role->environment->rules, pipes->ready[1]};
-    const struct keeper_task task = {.worker = getpid(),
+    const struct reaper_task task = {.worker = getpid(),
         .ready = READY,
         .sandbox = role->environment->sandbox,
         .temporary = role->environment->temporary,
@@ -283,15 +283,15 @@ fork_keeper(const struct role *role, int input, const struct pipes *pipes)
     if (pid == 0) {
         if (!take_descriptors(fds))
             _exit(127);
-        keeper_run(&task);
+        reaper_run(&task);
     }
     (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
 
-/* Waits until the keeper has started the program. Returns false with errno if there is no program; the keeper has then ended. */
+/* Waits until the reaper has started the program. Returns false with errno if there is no program; the reaper has then ended. */
 static bool
-has_begun(pid_t keeper, int ready)
+has_begun(pid_t reaper, int ready)
 {
     int why = ECHILD;
     ssize_t got;
@@ -300,7 +300,7 @@ has_begun(pid_t keeper, int ready)
         ;
     if (got == (ssize_t)sizeof(why) && why == 0)
         return true;
-    (void)waitpid(keeper, NULL, 0);
+    (void)waitpid(reaper, NULL, 0);
     errno = got == (ssize_t)sizeof(why) ? why : ECHILD;
     return false;
 }
@@ -318,7 +318,7 @@ process_start(struct process *process, char *const *words, pawl_bytes input,
     if (role.variables == NULL)
         errno = ENOMEM;
     else if ((in = make_input(input)) >= 0 && open_pipes(&pipes))
-        pid = fork_keeper(&role, in, &pipes);
+        pid = fork_reaper(&role, in, &pipes);
     free_variables(role.variables);
     close_all((const int[]){in, pipes.out[1], pipes.err[1], pipes.ready[1]}, 4);
     begun = pid > 0 && has_begun(pid, pipes.ready[0]);
@@ -348,7 +348,7 @@ process_done(struct process *process)
 void
 process_signal(const struct process *process, int number)
 {
-    (void)kill(process->pid, number == SIGKILL ? KEEPER_KILL : number);
+    (void)kill(process->pid, number == SIGKILL ? REAPER_KILL : number);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that a worker executes: started in a process group of its own, with an environment that has no way to the database. Its parent is
- * its keeper (keeper.h), which is the child of the worker.
+ * its reaper (reaper.h), which is the child of the worker.
  */
 #ifndef PW_CLI_PROCESS_H
 #define PW_CLI_PROCESS_H
@@ -33,10 +33,10 @@ void process_set(struct process_environment *environment, const char *name, cons
 
 struct process {
     pid_t
-        pid; /* of its keeper, and the number of its process group; it exits as the program does */
+        pid; /* of its reaper, and the number of its process group; it exits as the program does */
     int out; /* what it writes; both do not block */
     int err;
-    int ended; /* a pipe that the keeper closes when the program has ended, before it kills the other processes; -1: none */
+    int ended; /* a pipe that the reaper closes when the program has ended, before it kills the other processes; -1: none */
 };
 
 /*
@@ -47,7 +47,7 @@ struct process {
 bool process_start(struct process *process, char *const *words, pawl_bytes input,
     const struct process_environment *environment);
 
-/* Returns true if the program has ended, even if its keeper still kills what the program has left running. */
+/* Returns true if the program has ended, even if its reaper still kills what the program has left running. */
 bool process_has_ended(const struct process *process);
 
 /* Closes what is left of a process that was waited for. out and err are the caller's to close. */

@@ -59,7 +59,7 @@ int sandbox_open(const struct sandbox *sandbox, const char *temporary);
  */
 bool sandbox_enter(const struct sandbox *sandbox, int rules, int supervisor);
 
-/* A worker that is root has programs and keepers that are like those of other users: what they do not have they cannot get back by exec. */
+/* A worker that is root has programs and reapers that are like those of other users: what they do not have they cannot get back by exec. */
 bool sandbox_drop_capabilities(void);
 
 #endif

@@ -83,7 +83,7 @@ try_inside(const struct sandbox *sandbox, int socket)
     return chmod("", 0) != 0 && errno == ENOENT ? 0 : 2;
 }
 
-/* In another one: the supervisor, with the rights that a keeper has. */
+/* In another one: the supervisor, with the rights that a reaper has. */
 static int
 try_supervisor(const struct sandbox *sandbox)
 {

@@ -5,7 +5,7 @@
  */
 #include "cli/ask.h"
 #include "base/buf.h"
-#include "cli/keeper.h"
+#include "cli/reaper.h"
 #include "cli/sandbox.h"
 #include "fake_core.h"
 #include "fuzz.h"
@@ -25,7 +25,7 @@ enum {
 };
 
 static struct job *job;
-static const pid_t job_keeper = INT_MAX;
+static const pid_t job_reaper = INT_MAX;
 
 /* A loop that nobody turns: the target calls what is ready. */
 void
@@ -87,7 +87,7 @@ sandbox_enter(const struct sandbox *sandbox, int rules, int supervisor)
 }
 
 _Noreturn void
-keeper_run(const struct keeper_task *task)
+reaper_run(const struct reaper_task *task)
 {
     (void)task;
     abort();
@@ -96,7 +96,7 @@ keeper_run(const struct keeper_task *task)
 int
 kill(pid_t pid, int number)
 {
-    fuzz_check(pid == job_keeper, "another process is killed");
+    fuzz_check(pid == job_reaper, "another process is killed");
     (void)number;
     return 0;
 }
@@ -221,7 +221,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     job->run = task->run;
     job->alive = true;
     job->kill_at_us = INT64_MAX;
-    job->process.pid = job_keeper;
+    job->process.pid = job_reaper;
     job->process.ended = -1;
     job->out.fd = job->err.fd = -1;
     job->door.fd = open_door(&address, &address_size);
