@@ -112,6 +112,63 @@ end
 $$;
 comment on function pawl._state_found(timestamptz) is 'what is missing or broken in the engine''s own tables';
 
+-- Privileges that differ from pawl.granted, granted roles that do not exist, objects that the owner of the schema does not own.
+create or replace function pawl._rights_found()
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- guard:doctor_rights
+    return query
+    select 'rights', 'bad',
+           case when d.surplus
+                then format('%s has %s on %s of schema pawl that no grant names, for example %s', d.role, d.privileges, d.number, d.example)
+                else format('%s lacks %s on %s of schema pawl that a grant names, for example %s', d.role, d.privileges, d.number, d.example) end,
+           case when d.surplus then 'As the owner, install pawl again, or call pawl.grant_role() for any role: either revokes them.'
+                else 'As the owner, install pawl again, or call pawl.grant_role() for any role: either gives them back.' end
+    from (
+        select d.surplus, d.grantee, case d.grantee when 0 then 'PUBLIC' else format('role "%s"', pg_get_userbyid(d.grantee)) end as role,
+               string_agg(distinct d.privilege, ', ') as privileges,
+               count(distinct d.object) || ' ' || case when count(distinct d.object) = 1 then 'object' else 'objects' end as number,
+               -- The worst one first.
+               (array_agg(d.object order by d.object like 'pawl.grant\_role(%' desc, d.kind = 'table' desc, d.kind = 'schema' desc, d.object))[1] as example
+        from (
+            select d.surplus, d.kind, d.grantee, d.privilege,
+                   case d.kind when 'schema' then 'pawl' when 'routine' then d.object::regprocedure::text else d.object::regclass::text end as object
+            from pawl._rights_that_differ() d
+        ) d
+        group by d.surplus, d.grantee
+    ) d
+    order by d.surplus desc, d.grantee
+    limit 5;
+    return query
+    select 'granted role', 'note', format('role "%s" was granted %s and does not exist in this cluster', g.role_name, string_agg(g.rights, ', ' order by g.rights)),
+           format('Create the role and install pawl again, or forget it: select pawl.revoke_role(%L, ''%s'')', g.role_name, min(g.rights))
+    from pawl.granted g
+    where not exists (select from pg_roles r where r.rolname = g.role_name)
+    group by g.role_name
+    order by g.role_name
+    limit 5;
+    -- 1. A role with the privilege CREATE on the schema makes a function that fits a call of the engine better than the engine's own.
+    -- 2. The engine calls it, as the owner.
+    return query
+    select 'owner', 'bad', format('%s belongs to role "%s" and not to the owner of schema pawl', o.object, pg_get_userbyid(o.owner)),
+           'Drop it, or give it to the owner of the schema: alter ... owner to.'
+    from (
+        select p.oid::regprocedure::text, p.proowner from pg_proc p where p.pronamespace = 'pawl'::regnamespace
+        union all
+        select c.oid::regclass::text, c.relowner from pg_class c
+        where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')
+    ) o (object, owner)
+    where o.owner <> (select n.nspowner from pg_namespace n where n.nspname = 'pawl')
+    order by o.object
+    limit 5;
+end
+$$;
+comment on function pawl._rights_found() is 'rights that differ from what was granted';
+
 create or replace function pawl.doctor()
 returns table (what text, level text, found text, cure text)
 language plpgsql
@@ -136,6 +193,7 @@ begin
                 else 'synchronous standbys: ' || current_setting('synchronous_standby_names') end, null),
            ('workers', case when v_workers > 0 then 'ok' else 'note' end, format('%s live', v_workers),
             case when v_workers = 0 then 'Start a worker; nothing is executed until then.' end);
+    return query select f.* from pawl._rights_found() f;
     return query select f.* from pawl._settings_found() f;
     return query select f.* from pawl._snapshots_found(v_now) f;
     return query select f.* from pawl._state_found(v_now) f;
@@ -143,7 +201,7 @@ begin
 end
 $$;
 comment on function pawl.doctor() is
-'Looks at the database that the engine stands on: versions, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
 Twice: the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.

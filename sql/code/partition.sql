@@ -28,6 +28,7 @@ begin
     end if;
     -- Dynamic because the name of a partition is made of its day.
     execute format('create table pawl.%I (like pawl.%I including all)', v_name, p_table);
+    perform pawl._close_table(to_regclass('pawl.' || v_name));
     -- Dynamic for the same reason; the bounds are ids, written as literals.
     execute format('alter table pawl.%I attach partition pawl.%I for values from (%L) to (%L)', p_table, v_name,
         pawl._id_floor(p_day::timestamp at time zone 'UTC'), pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC'));

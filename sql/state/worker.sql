@@ -33,7 +33,13 @@ comment on table pawl.worker is 'worker sessions';
 create index worker_idle_idx on pawl.worker (session_id) where idle and ended_at is null;
 create index worker_live_idx on pawl.worker (session_id) where ended_at is null;
 
--- Rights that pawl.grant_role() gave, so that an upgrade gives them again.
+-- Tenants that roles are, or were, bound to. The row is locked while a session of such a role is registered.
+create table pawl.bound_tenant (
+    tenant text primary key
+);
+comment on table pawl.bound_tenant is 'tenants that a role was bound to';
+
+-- Rights that pawl.grant_role() gave. Nothing else says what a role may do.
 create table pawl.granted (
     role_name name not null,
     rights text not null,
