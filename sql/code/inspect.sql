@@ -371,6 +371,8 @@ declare
     v_ids uuid[];
     v_found int;
 begin
+    -- A role that must choose its tenant first is refused even if there is nothing to list.
+    perform pawl._bound_tenant();
     -- At most 10,000 ids are looked at; then the cursor says where to go on.
     for v_turn in 1..20 loop
         v_ids := pawl._ids_before(v_cursor, v_since, 500, v_live);

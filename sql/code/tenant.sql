@@ -1,6 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Whose data a caller may see. A grant may bind a role to one tenant; everybody else names the tenant.
 
+-- Whether a membership, a row of pg_auth_members, lets the member use the role. The two columns do not exist before
+-- PostgreSQL 16, where every member may set the role.
+create or replace function pawl._is_usable(p_membership jsonb)
+returns boolean
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- 1. A, an operator that is not bound, creates the role of tenant b: since PostgreSQL 16 A is its member by admin option alone.
+    -- 2. A raises the epoch. Without this A would be bound to b, and refused.
+    -- guard:tenant_admin_only
+    return not p_membership @> '{"inherit_option": false, "set_option": false}';
+end
+$$;
+comment on function pawl._is_usable(jsonb) is 'whether a member inherits a role or may set it';
+
 -- The tenant that the caller is bound to, or null. Membership is read from the catalog and not asked of
 -- pg_has_role, which says yes to everything for a superuser.
 --
@@ -13,6 +30,9 @@
 -- oid, or with a type that is written as a role's name, could not be restored where the role is not. So a role that
 -- holds what every set holds and that no row names is refused until it is granted under its name. So is a login that has
 -- no rights at all: it comes through a security definer function of somebody who may be bound.
+--
+-- The owner of the schema is never bound: it may read every table. Since PostgreSQL 16 a role that creates another is
+-- its member with the admin option alone; such a membership gives no right, so it does not bind.
 create or replace function pawl._bound_tenant()
 returns text
 language plpgsql
@@ -22,6 +42,7 @@ as $$
 declare
     v_login oid;
     v_role oid;
+    v_owner oid;
     v_tenants text[];
     v_known boolean;
 begin
@@ -38,10 +59,19 @@ begin
             message = format('role "%s", which was set, has been renamed or dropped', pawl._caller()),
             hint = 'Set the role again.';
     end if;
+    v_owner := (select p.proowner from pg_proc p where p.oid = 'pawl.errors()'::regprocedure);
     with recursive role (oid, chosen) as (
         select v.oid, v.chosen from (values (v_role, true), (v_login, v_login = v_role)) v (oid, chosen)
         union
-        select m.roleid, role.chosen from pg_auth_members m join role on m.member = role.oid
+        select m.roleid, role.chosen
+        from pg_auth_members m
+        join role on m.member = role.oid
+        -- 1. The owner, who has CREATEROLE, creates the role of tenant a and grants it that tenant. 2. The owner lists runs.
+        -- Without the first condition the owner of a server before 16 that is a member of its tenants' roles, and without
+        -- the second one every such owner and operator since 16, would be bound to tenant a.
+        -- guard:owner_unbound
+        where role.oid <> v_owner
+          and pawl._is_usable(to_jsonb(m))
     )
     select coalesce(
                -- guard:tenant_of_login
@@ -53,16 +83,16 @@ begin
     from (
         select role.oid, role.chosen,
                case
+                   when role.oid = v_owner then null
                    when g.role_name is not null then g.tenant
                    -- guard:tenant_renamed
                    when (
-                       select role.oid <> p.proowner and p.proacl @> makeaclitem(role.oid, p.proowner, 'EXECUTE', false)
+                       select p.proacl @> makeaclitem(role.oid, v_owner, 'EXECUTE', false)
                        from pg_proc p
                        where p.oid = 'pawl.errors()'::regprocedure)
                    then chr(1) || 'renamed'
                end,
-               g.role_name is not null or r.rolsuper
-               or role.oid = (select p.proowner from pg_proc p where p.oid = 'pawl.errors()'::regprocedure)
+               g.role_name is not null or r.rolsuper or role.oid = v_owner
         from role
         join pg_roles r on r.oid = role.oid
         left join pawl.granted g on g.role_name = r.rolname
@@ -90,9 +120,16 @@ begin
             message = format('role "%s" has no rights of its own here', pawl._caller()),
             hint = 'Roles are bound to tenants. As the owner, grant it what it needs: select pawl.grant_role(role, rights, tenant).';
     end if;
-    -- Bound to several through its groups, it finds nothing of any of them until it chooses one with set role. No
-    -- tenant can have this name.
-    return case when cardinality(v_tenants) > 1 then chr(1) || 'ambiguous' else v_tenants[1] end;
+    -- 1. A, the login of a pool that is a member of the roles of tenants a and b, triggers a run and forgot set role. 2. B,
+    -- the login of a pool with tenants c and d, lists runs and forgot it, too. If both worked in one tenant with a name of
+    -- its own, B would read A's input; if each worked in its first tenant, the run of b would be in a.
+    -- guard:tenant_ambiguous
+    if cardinality(v_tenants) > 1 then
+        raise exception using errcode = '42501',
+            message = format('role "%s" is bound to more than one tenant: choose one with set role', pawl._caller()),
+            hint = 'Send "set role ROLE" with the role of one tenant before the call, or "reset role" if the login itself is bound.';
+    end if;
+    return v_tenants[1];
 end
 $$;
 comment on function pawl._bound_tenant() is 'the tenant that the caller is bound to, or null';

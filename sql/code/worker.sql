@@ -103,15 +103,20 @@ as $$
 declare
     v_worker pawl.worker;
     v_epoch int;
-    v_bound boolean;
+    v_is_bound boolean;
+    v_bound text;
 begin
+    select s.epoch, s.tenants_bound into v_epoch, v_is_bound from pawl.setting s where s.only_row;
+    if v_is_bound then
+        -- First, so that a role that is refused does not learn which sessions exist.
+        v_bound := pawl._bound_tenant();
+    end if;
     select w.* into v_worker from pawl.worker w where w.session_id = p_session and w.ended_at is null;
     if not found then
         -- guard:session_ended
         perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
     end if;
-    select s.epoch, s.tenants_bound into v_epoch, v_bound from pawl.setting s where s.only_row;
-    if v_bound and v_worker.tenant is distinct from coalesce(pawl._bound_tenant(), v_worker.tenant) then
+    if v_worker.tenant is distinct from coalesce(v_bound, v_worker.tenant) then
         -- guard:session_tenant
         perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
     end if;

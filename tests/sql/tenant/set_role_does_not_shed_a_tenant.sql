@@ -63,7 +63,7 @@ select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), 'acme PW001', '
 set role :"globex";
 select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), 'PW001 globex', 'or another''s');
 set role :"readers";
-select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), 'PW001 PW001', 'and without a choice it finds nothing of either');
+select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), '42501 42501', 'and without a choice it is refused');
 
 set session authorization :"both";
 select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), 'acme globex', 'a login that nothing binds finds both');
@@ -74,8 +74,8 @@ select is(outcome(:'see_ours') || ' ' || outcome(:'see_theirs'), 'acme globex', 
 set session authorization :"own";
 create function public.end_it(run uuid) returns text language sql security definer set search_path to pg_catalog, pg_temp as 'select answer from pawl.kill(array[run])';
 set role :"globex";
-select is(outcome(format('select end_it(%L)', :'theirs')), 'not_found', 'who is bound itself does not take its rights to another tenant');
-select is(outcome(:'see_theirs'), 'PW001', 'nor finds anything there');
+select is(outcome(format('select end_it(%L)', :'theirs')), '42501', 'who is bound itself does not take its rights to another tenant');
+select is(outcome(:'see_theirs'), '42501', 'nor finds anything there');
 reset session authorization;
 select is((select string_agg(status, ' ') from pawl.list_runs()), 'QUEUED QUEUED', 'nothing was killed');
 
