@@ -363,7 +363,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_cursor uuid := coalesce(cursor, pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
+    v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
     v_left int := least(greatest(most, 1), 1000);
     -- What has not ended is not looked for among what has, however much that is.
@@ -395,7 +395,7 @@ begin
         v_cursor := v_ids[500];
     end loop;
     if cardinality(v_ids) = 500 then
-        next_cursor := v_cursor;
+        next_cursor := pawl._cursor_at(v_cursor);
         return next;
     end if;
 end
@@ -767,7 +767,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
-    v_cursor uuid := coalesce(cursor, pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
+    v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
     v_most int := least(greatest(most, 1), 1000);
     v_found int;
@@ -794,6 +794,7 @@ begin
         order by e.event_id desc
         offset 9999 limit 1;
         if found then
+            next_cursor := pawl._cursor_at(next_cursor);
             return next;
         end if;
     end if;
