@@ -257,6 +257,39 @@ claim_under_snapshot(struct engine_report *report, PGconn *conn, long runs)
     engine_hand_done(hand);
 }
 
+/* An empty claim of a worker that is bound to a tenant, while another tenant has runs in the same queue. */
+static void
+claim_of_tenant(struct engine_report *report, PGconn *conn, long many)
+{
+    struct engine_hand *hand = hurried_hand(1, "{bench.*}");
+    struct bench_text sql;
+    double before = 0;
+    char name[64];
+
+    bench_text_init(&sql, 300);
+    bench_text_addf(
+        &sql, "update pawl.worker set tenant = 'quiet' where session_id = %s", hand->session);
+    bench_do(conn, sql.data);
+    bench_do(conn, "set synchronous_commit to off");
+    for (long runs = 0; runs < many; runs += runs == 0 ? 1000 : 10000) {
+        if (runs == 1000) {
+            bench_do(conn, "vacuum analyze");
+            before = claim_buffers(hand, 10, false);
+        }
+        bench_text_clear(&sql);
+        bench_text_addf(&sql,
+            "select count(*) from pawl.trigger_many('" ENGINE_WORKFLOW
+            "', array_fill('{}'::json, array[%d]), tenant => 'noisy')",
+            runs == 0 ? 1000 : 10000);
+        bench_do(conn, sql.data);
+    }
+    bench_do(conn, "vacuum analyze");
+    (void)snprintf(name, sizeof(name), "runs_of_another_tenant_%ld", many);
+    say(report, name, "empty_claim", before, claim_buffers(hand, 10, false), 1.2);
+    bench_text_done(&sql);
+    engine_hand_done(hand);
+}
+
 void
 engine_claims(struct engine_report *report)
 {
@@ -266,6 +299,11 @@ engine_claims(struct engine_report *report)
     engine_fresh("bench_claims");
     conn = bench_connect();
     claim_with_queues(report, conn);
+    PQfinish(conn);
+
+    engine_fresh("bench_claims");
+    conn = bench_connect();
+    claim_of_tenant(report, conn, report->quick ? 50000 : 1000000);
     PQfinish(conn);
 
     engine_fresh("bench_claims");

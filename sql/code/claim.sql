@@ -66,19 +66,36 @@ begin
         end loop;
     end if;
     for v_segment in select s.* from pawl._segments(p_queue, p_now) s loop
-        select array_agg(s.ctid), min(s.due_at), min(s.priority)::int into v_more, v_first, v_priority
-        from (
-            select t.ctid, t.due_at, t.priority
-            from pawl.task t
-            where t.place = 0 and t.queue_id = p_queue
-              and t.priority between v_segment.priority_from and v_segment.priority_to
-              and t.due_at >= v_segment.due_from
-              and (p_tenant is null or t.tenant = p_tenant)
-            order by t.priority, t.due_at
-            limit p_most - cardinality(v_picked)
-            -- guard:claim_skip_locked
-            for update skip locked
-        ) s;
+        if p_tenant <> '' then
+            -- By task_tenant_idx: 1. A has a million ready tasks in this queue. 2. B, a worker that is bound to another tenant, claims.
+            -- By the index of all tenants B would walk over A's tasks at every claim, and learn how many they are.
+            -- guard:claim_by_tenant
+            select array_agg(s.ctid) into v_more
+            from (
+                select t.ctid
+                from pawl.task t
+                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
+                  and t.priority between v_segment.priority_from and v_segment.priority_to
+                  and t.due_at >= v_segment.due_from
+                order by t.priority, t.due_at
+                limit p_most - cardinality(v_picked)
+                for update skip locked
+            ) s;
+        else
+            select array_agg(s.ctid), min(s.due_at), min(s.priority)::int into v_more, v_first, v_priority
+            from (
+                select t.ctid, t.due_at, t.priority
+                from pawl.task t
+                where t.place = 0 and t.queue_id = p_queue
+                  and t.priority between v_segment.priority_from and v_segment.priority_to
+                  and t.due_at >= v_segment.due_from
+                  and (p_tenant is null or t.tenant = p_tenant)
+                order by t.priority, t.due_at
+                limit p_most - cardinality(v_picked)
+                -- guard:claim_skip_locked
+                for update skip locked
+            ) s;
+        end if;
         v_picked := v_picked || coalesce(v_more, '{}');
         v_walked_at := least(v_walked_at, v_segment.walked_at);
         exit when cardinality(v_picked) >= p_most;
@@ -102,7 +119,7 @@ comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready task
 
 -- Queues of the session that have ready tasks, at most p_most of them, starting at a random one so that
 -- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer. p_queues is in order.
-create or replace function pawl._ready_queues(p_queues int[], p_most int)
+create or replace function pawl._ready_queues(p_queues int[], p_most int, p_tenant text)
 returns int[]
 language plpgsql
 volatile
@@ -125,11 +142,23 @@ begin
     for v_turn in 1..2 loop
         v_from := case when v_turn = 1 then p_queues[v_start] else p_queues[1] end;
         loop
-            select t.queue_id into v_queue
-            from pawl.task t
-            where t.place = 0 and t.queue_id >= v_from
-            order by t.queue_id
-            limit 1;
+            if p_tenant <> '' then
+                -- 1. A has ready tasks in a thousand queues, and B, a worker of all of them that is bound to another tenant, has one task
+                -- in one queue. 2. B claims, and only a bounded number of ready queues is looked into. Without the tenant B would look
+                -- into queues of A, and find its task only by luck.
+                -- guard:ready_by_tenant
+                select t.queue_id into v_queue
+                from pawl.task t
+                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id >= v_from
+                order by t.queue_id
+                limit 1;
+            else
+                select t.queue_id into v_queue
+                from pawl.task t
+                where t.place = 0 and t.queue_id >= v_from
+                order by t.queue_id
+                limit 1;
+            end if;
             exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_most;
             -- How many of the session's are not behind it.
             v_n := width_bucket(v_queue, p_queues);
@@ -145,7 +174,7 @@ begin
     return v_ready;
 end
 $$;
-comment on function pawl._ready_queues(int[], int) is 'which of a session''s queues have ready tasks, in turns';
+comment on function pawl._ready_queues(int[], int, text) is 'which of a session''s queues have ready tasks, of its tenant if it is bound, in turns';
 
 create or replace function pawl._paused_queues()
 returns int[]
@@ -213,6 +242,22 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 begin
+    if p_tenant <> '' then
+        -- For the reason that _pick() gives.
+        -- guard:suspect_by_tenant
+        return array(
+            select s.ctid
+            from unnest(p_queues) q (queue_id)
+            cross join lateral (
+                select t.ctid
+                from pawl.task t
+                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 3 and t.queue_id = q.queue_id
+                order by t.priority, t.due_at
+                limit 1
+                for update skip locked
+            ) s
+            limit 1);
+    end if;
     return array(
         select s.ctid
         from unnest(p_queues) q (queue_id)
@@ -436,7 +481,7 @@ begin
                 select q from unnest(v_worker.queue_ids) q where q <> all ((select pawl._paused_queues())::int[]) order by q);
         end if;
     end if;
-    v_queues := pawl._ready_queues(v_worker.queue_ids, v_left);
+    v_queues := pawl._ready_queues(v_worker.queue_ids, v_left, v_worker.tenant);
     -- Two turns: first every queue gets its share, then the rest goes to whoever has more.
     v_quota := (v_left + cardinality(v_queues)) / greatest(cardinality(v_queues), 1);
     foreach v_queue in array v_queues loop
@@ -464,7 +509,7 @@ begin
     -- tenants: then a bounded number of the other queues is looked into.
     -- guard:claim_looks_on
     if v_left > 0 and cardinality(v_queues) >= v_most and cardinality(v_queues) < cardinality(v_worker.queue_ids) then
-        foreach v_queue in array pawl._ready_queues(v_worker.queue_ids, v_most + 100) loop
+        foreach v_queue in array pawl._ready_queues(v_worker.queue_ids, v_most + 100, v_worker.tenant) loop
             exit when v_left <= 0;
             continue when v_queue = any (v_queues);
             -- Few of each, because for more than ten claims of a queue wait for each other.

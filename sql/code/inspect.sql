@@ -564,6 +564,30 @@ Locks: none.
 Errors: none.
 Bound: 1,000 rows.';
 
+-- Since when the first ready task of a queue has been due, of one tenant or of all.
+create or replace function pawl._first_due(p_queue int, p_tenant text)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- By task_tenant_idx, as a claim.
+    -- guard:first_due_by_tenant
+    if p_tenant <> '' then
+        return (
+            select t.due_at from pawl.task t
+            where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
+            order by t.priority, t.due_at limit 1);
+    end if;
+    return (
+        select t.due_at from pawl.task t
+        where t.place = 0 and t.queue_id = p_queue and (p_tenant is null or t.tenant = p_tenant)
+        order by t.priority, t.due_at limit 1);
+end
+$$;
+comment on function pawl._first_due(int, text) is 'when the first ready task of a queue became due';
+
 create or replace function pawl.list_queues(most int default 1000)
 returns table (queue text, workflow text, ready bigint, ready_shown text, held bigint, oldest_ready interval, workers int, paused boolean)
 language plpgsql
@@ -582,14 +606,22 @@ declare
 begin
     return query
     select q.name, w.name, d.n, case when d.n > 10000 then '10k+' else d.n::text end, coalesce(h.n, 0),
-           v_now - (select t.due_at from pawl.task t where t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
-                    order by t.priority, t.due_at limit 1),
-           coalesce(k.n, 0), q.queue_id = any (v_paused)
+           v_now - pawl._first_due(q.queue_id, v_bound), coalesce(k.n, 0), q.queue_id = any (v_paused)
     from pawl.queue q
     join pawl.workflow w on w.workflow_id = q.workflow_id
     cross join lateral (
         select count(*) as n
-        from (select from pawl.task t where t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound) limit 10001) c
+        from (
+            -- guard:queues_by_tenant
+            (select from pawl.task t
+             where coalesce(v_bound, '') = '' and t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
+             limit 10001)
+            union all
+            -- By task_tenant_idx, as a claim.
+            (select from pawl.task t
+             where v_bound <> '' and t.tenant = v_bound and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = q.queue_id
+             limit 10001)
+        ) c
     ) d
     -- What is held, and who is there, is read once and not for each queue.
     left join (
@@ -685,9 +717,7 @@ begin
            sum(m.seconds_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
            max(m.seconds_max),
            sum(m.waited_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
-           v_now - (select t.due_at from pawl.task t where t.place = 0 and t.queue_id = w.queue_id and (v_bound is null or t.tenant = v_bound)
-                    order by t.priority, t.due_at limit 1),
-           v_until
+           v_now - pawl._first_due(w.queue_id, v_bound), v_until
     from pawl.workflow w
     left join pawl.metric m on m.workflow_id = w.workflow_id and m.minute >= v_now - since
                             and (v_bound is null or m.tenant = v_bound)
