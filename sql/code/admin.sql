@@ -232,6 +232,35 @@ Locks: the row of settings.
 Errors: PW003 less than one hour or more than 1000 years, PW008 isolation level, PW007 the role is bound to one tenant.
 Bound: constant.';
 
+create or replace function pawl.set_session_limit(sessions int default null, by text default null)
+returns int
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._only_read_committed('set_session_limit');
+    perform pawl._only_unbound('set_session_limit');
+    if sessions not between 1 and 1000000 then
+        -- guard:session_limit_range
+        perform pawl._raise('PW003', format('session limit must be between 1 and 1000000, and is %s', sessions));
+    end if;
+    if sessions is not null then
+        update pawl.setting s set session_max = sessions where s.only_row;
+        insert into pawl.act (at, what, who, detail)
+        values (pawl.now(), 'set_session_limit', coalesce(by, pawl._caller()), json_build_object('sessions', sessions));
+    end if;
+    return (select s.session_max from pawl.setting s where s.only_row);
+end
+$$;
+comment on function pawl.set_session_limit(int, text) is
+'Sets how many worker sessions the roles that are bound to one tenant may have at a time, 1,000 at first, and returns the limit in force; without arguments only returns it. Roles that are not bound to a tenant have no limit. A lower limit ends no session.
+Twice: the same again.
+Locks: the row of settings.
+Errors: PW003 less than 1 or more than 1,000,000, PW007 the role is bound to one tenant, PW008 isolation level.
+Bound: constant.';
+
 create or replace function pawl.list_acts(after bigint default 0, most int default 100)
 returns table (act_no bigint, at timestamptz, what text, who text, detail json)
 language plpgsql

@@ -18,7 +18,7 @@ as $$
         ('PW007', 'refused', 'the run is not in a state that allows this', false),
         ('PW008', 'isolation', 'this verb works at isolation level read committed only', false),
         ('PW009', 'too_large', 'a payload, name or list is over its limit', false),
-        ('PW010', 'busy', 'another transaction holds the run; send the call again', true),
+        ('PW010', 'busy', 'another transaction holds what the call needs; send the call again', true),
         ('PW011', 'protocol', 'the worker and this schema do not speak the same protocol', false),
         ('PW012', 'old_epoch', 'the session belongs to an epoch that an operator has closed; register again', false)
 $$;

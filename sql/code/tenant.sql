@@ -174,3 +174,54 @@ begin
 end
 $$;
 comment on function pawl._only_unbound(text) is 'refuses roles that are bound to one tenant';
+
+-- Before a session of a role that is bound to p_tenant is registered: refuses it where p_max sessions of the tenant are there.
+create or replace function pawl._limit_sessions(p_tenant text, p_max int, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    -- Real time, not pawl.now(): a test clock may stand still.
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+begin
+    loop
+        -- 1. A registers the last session that the limit allows; its transaction stays open. 2. B, of the same tenant, registers and does
+        -- not see A's session. Without the lock a hundred connections could have a hundred times the limit.
+        -- guard:sessions_lock
+        perform from pawl.bound_tenant b where b.tenant = p_tenant for update skip locked;
+        exit when found;
+        if clock_timestamp() >= v_until then
+            perform pawl._raise('PW010', format('another transaction is registering a session of tenant "%s"', p_tenant), 'Send the call again.');
+        end if;
+        perform pg_sleep(0.01);
+    end loop;
+    if pawl._has_sessions(p_tenant, p_max) then
+        -- 1. All workers of the tenant, as many as the limit allows, die. 2. One is started again. Expired sessions count until they are
+        -- swept, and no other worker may be alive to do that: without this no worker of the tenant could ever register again.
+        -- guard:sessions_sweep
+        perform pawl._sweep(p_now, p_tenant);
+        if pawl._has_sessions(p_tenant, p_max) then
+            -- guard:sessions_max
+            perform pawl._raise('PW007', format('tenant "%s" has reached its limit of %s sessions', p_tenant, p_max),
+                'Stop workers of the tenant, or raise the limit with pawl.set_session_limit().');
+        end if;
+    end if;
+end
+$$;
+comment on function pawl._limit_sessions(text, int, timestamptz) is 'refuses a session over the limit of its tenant';
+
+create or replace function pawl._has_sessions(p_tenant text, p_count int)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select count(*) = p_count
+        from (select from pawl.worker w where w.ended_at is null and w.tenant = p_tenant limit p_count) w);
+end
+$$;
+comment on function pawl._has_sessions(text, int) is 'whether a tenant has at least so many sessions that have not ended';

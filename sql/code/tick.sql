@@ -286,9 +286,9 @@ end
 $$;
 comment on function pawl._crash_out(pawl.task, timestamptz) is 'ends a run whose workers keep dying';
 
--- Sessions whose lease is over. After a start of the server nobody is swept for one full lease, so an
+-- Sessions whose lease is over, of one tenant or of all. After a start of the server nobody is swept for one full lease, so an
 -- outage of the database costs no attempts.
-create or replace function pawl._sweep(p_now timestamptz)
+create or replace function pawl._sweep(p_now timestamptz, p_tenant text default null)
 returns int
 language plpgsql
 volatile
@@ -307,7 +307,8 @@ begin
     where w.ended_at is null and w.lease_until > pawl.now() + w.lease
       and w.session_id = any (array(
           select d.session_id from pawl.worker d
-          where d.ended_at is null and d.lease_until > p_now + d.lease for update skip locked));
+          where d.ended_at is null and d.lease_until > p_now + d.lease and (p_tenant is null or d.tenant = p_tenant)
+          for update skip locked));
     for v_session in
         select w.session_id
         from pawl.worker w
@@ -317,6 +318,7 @@ begin
                or w.lease_until < p_now
                   -- A clock that was set back to before the start of the server does not say how long ago that is.
                   and (p_now > pg_postmaster_start_time() + w.lease or p_now < pg_postmaster_start_time()))
+          and (p_tenant is null or w.tenant = p_tenant)
         -- Not always the same ones: a session with a task that somebody holds must not stand before the others.
         order by random()
         limit 10
@@ -335,7 +337,7 @@ begin
     return v_count;
 end
 $$;
-comment on function pawl._sweep(timestamptz) is 'takes back what dead sessions hold';
+comment on function pawl._sweep(timestamptz, text) is 'takes back what dead sessions hold';
 
 -- Time limits that are over: a run timeout, the grace of a cancelled run, a cancel passed on to a child;
 -- and steps that have run past their own limit although their worker lives.

@@ -47,6 +47,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_setting pawl.setting;
+    v_bound text;
     v_queues int[];
 begin
     perform pawl._only_read_committed('register');
@@ -73,12 +74,16 @@ begin
         -- guard:runtimes_max
         perform pawl._raise('PW003', 'runtimes must be at most 100, and have at most 10000 bytes in all');
     end if;
+    v_bound := pawl._bound_tenant();
+    if v_bound is not null then
+        perform pawl._limit_sessions(v_bound, v_setting.session_max, v_now);
+    end if;
     v_queues := pawl._queues_of(handles, coalesce(runtimes, '{}'));
     session := (v_setting.epoch::bigint << 32) | nextval('pawl.session_no');
     insert into pawl.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
                              tenant, registered_at)
     values (session, name, lease, v_now + lease, protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
-            pawl._bound_tenant(), v_now);
+            v_bound, v_now);
     epoch := v_setting.epoch;
     heartbeat_every := lease / 3;
     queues := cardinality(v_queues);
@@ -86,10 +91,10 @@ begin
 end
 $$;
 comment on function pawl.register(text, text[], text[], interval, int) is
-'Registers a worker session: what it handles (names of workflows, or prefix patterns like billing.*), the runtimes it offers, and how long its lease lasts without a heartbeat. Returns the session number that every later call carries, the epoch, how often to send a heartbeat, and how many queues it handles now.
+'Registers a worker session: what it handles (names of workflows, or prefix patterns like billing.*), the runtimes it offers, and how long its lease lasts without a heartbeat. Returns the session number that every later call carries, the epoch, how often to send a heartbeat, and how many queues it handles now. Roles that are bound to one tenant may have as many sessions at a time as set_session_limit() says.
 Twice: another session.
-Locks: none.
-Errors: PW003 bad argument, PW008 isolation level, PW011 protocol not supported.
+Locks: none; for a role that is bound to a tenant, the row of the tenant, so that its registrations take turns.
+Errors: PW003 bad argument, PW007 the tenant has as many sessions as it may, PW008 isolation level, PW010 another transaction of the tenant registers for more than two seconds, PW011 protocol not supported.
 Bound: constant, and the number of queues.';
 
 -- The session's row, or an error if it is not one that may act. A lease that ran out is still the

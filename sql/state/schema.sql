@@ -35,6 +35,8 @@ create table pawl.setting (
     payload_max int not null default 1048576,
     crash_max int not null default 5,
     suspect_at int not null default 2,
+    -- Sessions that the roles bound to one tenant may have at a time. Other roles have no limit.
+    session_max int not null default 1000,
     -- Enciphers cursors that would tell a tenant the ids of others.
     cursor_secret uuid not null default gen_random_uuid(),
     constraint setting_has_one_row check (only_row)

@@ -34,5 +34,18 @@ const struct command cmd_worker[] = {
                 OPTION_BY("who does it"),
                 {.kind = KIND_END},
             }},
+    {.name = "worker limit",
+        .summary = "Set or show how many sessions one tenant may have",
+        .verb = "set_session_limit",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_NUMBER,
+                    .name = "sessions",
+                    .value = "COUNT",
+                    .argument = "sessions",
+                    .summary = "maximum number of sessions; 1,000 at first"},
+                OPTION_BY("who does it"),
+                {.kind = KIND_END},
+            }},
     {0},
 };

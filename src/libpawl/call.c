@@ -50,6 +50,7 @@ static const struct pw_verb verbs[] = {
     {"raise_epoch", PW_STMT_CALL_RAISE_EPOCH, false, {"why", "by"}},
     {"set_retention", PW_STMT_CALL_SET_RETENTION, false,
         {"run_retention", "event_retention", "by"}},
+    {"set_session_limit", PW_STMT_CALL_SET_SESSION_LIMIT, false, {"sessions", "by"}},
     {"housekeep", PW_STMT_CALL_HOUSEKEEP, false, {}},
     {"approve", PW_STMT_CALL_APPROVE, false, {"run", "name", "by", "why", "payload"}},
     {"reject", PW_STMT_CALL_REJECT, false, {"run", "name", "by", "why", "payload"}},

@@ -177,6 +177,9 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.set_retention(run_retention => $1, event_retention => $2, by => "
         "$3)",
         {0}, true},
+    [PW_STMT_CALL_SET_SESSION_LIMIT] = {PW_STMT_CALL_SET_SESSION_LIMIT,
+        "pawl_call_set_session_limit",
+        "select * from pawl.set_session_limit(sessions => $1, by => $2)", {0}, true},
     [PW_STMT_CALL_HOUSEKEEP] = {PW_STMT_CALL_HOUSEKEEP, "pawl_call_housekeep",
         "select * from pawl.housekeep()", {0}, true},
     [PW_STMT_CALL_APPROVE] = {PW_STMT_CALL_APPROVE, "pawl_call_approve",

@@ -66,6 +66,7 @@ revoke_role(role_name name, rights text) returns void
 rollback_retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
 rollback_skip(run uuid, step text, why text default null::text, by text default null::text) returns text
 set_retention(run_retention interval default null::interval, event_retention interval default null::interval, by text default null::text) returns table(runs interval, events interval)
+set_session_limit(sessions integer default null::integer, by text default null::text) returns integer
 signal(run uuid, name text, payload json default '{}'::json) returns text
 sleep(session bigint, run uuid, fence integer, name text, duration interval, task integer default 0) returns table(answer text, reason text, value json)
 slot_of(run uuid) returns integer
