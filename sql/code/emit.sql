@@ -216,6 +216,12 @@ begin
     event_id := v_event.event_id;
     woken := 0;
     if v_made = 0 then
+        -- 1. A emits an event with an id. 2. B, of another tenant, emits one with the same id, which is not stored. With the answer
+        -- already, B would take its event for stored.
+        if (select e.tenant from pawl.event e where e.event_id = v_event.event_id) is distinct from v_tenant then
+            -- guard:event_id_tenant
+            perform pawl._raise('PW001', format('event id "%s" is already in use', id), 'Make another id with pawl.make_id().');
+        end if;
         answer := 'already';
         return next;
         return;
@@ -236,7 +242,7 @@ comment on function pawl.emit(text, json, text, text, uuid) is
 'Emits an event under a topic and key, in the caller''s transaction. It is stored for the event retention, so that a wait that comes later finds it; waits that match now are settled and their runs go on. One event may wake many runs: up to 1,000 in this call, the rest by housekeeping soon after. Give busy topics a key: emits and waits of one topic and key queue up behind each other.
 Twice: with the same id, already.
 Locks: the row of the topic and key, then the tasks that it wakes, in the order of their ids.
-Errors: PW001 another tenant than the caller''s, PW003 bad argument, PW009 payload over a limit, 22P05 a payload with \u0000; 40001 above read committed.
+Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit, 22P05 a payload with \u0000; 40001 above read committed.
 Bound: 1,000 waits settled.';
 
 -- The run''s hot row, changed so that it is the caller''s until the end of the transaction.

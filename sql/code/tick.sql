@@ -504,6 +504,7 @@ declare
     v_now timestamptz := pawl.now();
 begin
     perform pawl._only_read_committed('housekeep');
+    perform pawl._only_unbound('housekeep');
     perform pawl._promote(v_now, 500);
     perform pawl._sweep(v_now);
     perform pawl._enforce_limits(v_now, 100);
@@ -517,5 +518,5 @@ comment on function pawl.housekeep() is
 'A round of housekeeping now: due timers, dead sessions, time limits, chores. Nobody has to call it: heartbeats and claims do the same work, a piece at a time.
 Twice: does what is still to do.
 Locks: skips what is locked.
-Errors: PW008 isolation level.
+Errors: PW007 the role is bound to one tenant, PW008 isolation level.
 Bound: 500 timers, 10 sessions, 100 limits, each chore one piece.';

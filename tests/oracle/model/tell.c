@@ -42,6 +42,8 @@ oracle_emit(struct oracle *oracle, const struct oracle_event_spec *spec, const c
         return "PW003";
     for (size_t i = 0; i < oracle->events_count; i++)
         if (strcmp(oracle->events[i].id, id) == 0) {
+            if (strcmp(oracle->events[i].tenant, spec->tenant) != 0)
+                return "PW001";
             pw_buf_addf(reply, "%s already 0", id);
             return spec->id == NULL ? "not allowed: the id is in use" : "already";
         }
