@@ -138,6 +138,40 @@ begin
 end
 $$;
 
+-- Counts, in a trigger of a table, the relations that the session has locked in the middle of a statement: those of the indexes that it writes are
+-- unlocked when the statement ends.
+create function bench.note_locks()
+returns trigger
+language plpgsql
+as $$
+begin
+    perform set_config('bench.locks', greatest(
+        nullif(current_setting('bench.locks', true), '')::bigint,
+        (select count(distinct l.relation) from pg_locks l
+         where l.pid = pg_backend_pid() and l.locktype = 'relation' and l.relation <> 'pg_locks'::regclass))::text, false);
+    return null;
+end
+$$;
+
+create function bench.watch_locks(p_on boolean)
+returns void
+language plpgsql
+as $$
+declare
+    v_table regclass;
+begin
+    for v_table in
+        select c.oid from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    loop
+        if p_on then
+            execute format('create trigger note_locks after insert or update or delete on %s for each row execute function bench.note_locks()', v_table);
+        else
+            execute format('drop trigger note_locks on %s', v_table);
+        end if;
+    end loop;
+end
+$$;
+
 -- The next claim or heartbeat does its housekeeping, or it does none for some seconds. Slow chores are not due either way.
 create function bench.set_tick(p_due boolean)
 returns void
