@@ -428,6 +428,35 @@ count_notifications(struct engine_report *report)
     engine_hand_done(filler);
 }
 
+/* Searches that have an index, with many newer runs. */
+static void
+count_searches(struct engine_report *report)
+{
+    PGconn *conn;
+    struct bench_text sql;
+
+    engine_fresh("bench_search");
+    conn = bench_connect();
+    bench_text_init(&sql, 100);
+    bench_text_addf(&sql, "select bench.fill_searched(%d)", report->quick ? 50000 : 1000000);
+    bench_do(conn, sql.data);
+    engine_say_plain(report, "list_by_key",
+        bench_value(conn,
+            "select bench.least_buffers($$select * from pawl.list_runs(only_key => 'wanted')$$)"),
+        "buffers", BENCH_AT_MOST, 60);
+    engine_say_plain(report, "list_newest_50_failures",
+        bench_value(conn,
+            "select bench.least_buffers($$select * from pawl.list_runs(only_status => 'ERROR', "
+            "most => 50)$$)"),
+        "buffers", BENCH_AT_MOST, 400);
+    engine_say_plain(report, "list_newest_50_failures_found",
+        bench_value(
+            conn, "select count(*) from pawl.list_runs(only_status => 'ERROR', most => 50)"),
+        "runs", BENCH_AT_LEAST, 50);
+    bench_text_done(&sql);
+    PQfinish(conn);
+}
+
 void
 engine_counts(struct engine_report *report)
 {
@@ -445,5 +474,6 @@ engine_counts(struct engine_report *report)
     count_locks(report, conn);
     count_notifications(report);
     PQfinish(conn);
+    count_searches(report);
     engine_quiet(false);
 }

@@ -104,6 +104,25 @@ begin
 end
 $$;
 
+-- What a search must find in spite of newer runs: a run with a key, and one failure in a thousand of a hundred thousand runs; then p_newer
+-- runs that succeeded. All within the last hour.
+create function bench.fill_searched(p_newer bigint)
+returns void
+language sql
+as $$
+    select from pawl.trigger('bench.run', '{}', key => 'wanted', id => bench.id(now() - interval '50 min', 1));
+    insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
+                          ended_at, rolled_back, input_apart, tenant, input, output)
+    select bench.id(n.at, n.n), 1, n.status, 100, bench.queue('bench.run'), 1, 1, 4294967297, n.at, n.at, n.at, false, false, '',
+           bench.payload(), bench.payload()
+    from (
+        select now() - interval '45 min' + n * interval '1 ms', n, case when n % 1000 = 0 then 2 else 1 end
+        from generate_series(1, 100000) n
+        union all
+        select now() - interval '40 min' + n * interval '1 us', n, 1 from generate_series(1, p_newer) n
+    ) n (at, n, status);
+$$;
+
 create function bench.fill_keys(p_from bigint, p_count bigint)
 returns void
 language sql
@@ -170,6 +189,14 @@ begin
         end if;
     end loop;
 end
+$$;
+
+-- The least of some calls: the first ones fill caches, and others may be disturbed.
+create function bench.least_buffers(p_statement text)
+returns bigint
+language sql
+as $$
+    select min(bench.buffers(p_statement)) from generate_series(1, 8)
 $$;
 
 -- The next claim or heartbeat does its housekeeping, or it does none for some seconds. Slow chores are not due either way.

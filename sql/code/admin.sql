@@ -273,7 +273,7 @@ begin
     perform pawl._only_unbound('list_acts');
     return query
     select a.act_no, a.at, a.what, a.who, a.detail
-    from pawl.act a where a.act_no > after order by a.act_no limit least(greatest(most, 1), 1000);
+    from pawl.act a where a.act_no > after order by a.act_no limit least(greatest(most, 0), 1000);
 end
 $$;
 comment on function pawl.list_acts(bigint, int) is

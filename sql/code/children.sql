@@ -40,7 +40,7 @@ begin
         ) u
         where cursor is null or u.child > cursor
         order by u.child
-        limit least(greatest(most, 1), 1000)
+        limit least(greatest(most, 0), 1000)
     ) c;
     return query
     select o.run_id, i.step, o.workflow, o.status, o.reason, o.triggered_at, o.started_at, o.ended_at, o.worker

@@ -354,17 +354,19 @@ volatile
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
+set enable_hashjoin to off
+set enable_mergejoin to off
 set jit to off
 as $$
 declare
-    v_from json := coalesce(p_chore.position, '["", 0, ""]')::json;
+    v_from json := coalesce(p_chore.position, '["", "", 0]')::json;
     v_piece record;
 begin
     with piece as materialized (
         select k.*
         from pawl.key k
-        where (k.tenant, k.workflow_id, k.key) > (v_from ->> 0, (v_from ->> 1)::int, v_from ->> 2)
-        order by k.tenant, k.workflow_id, k.key
+        where (k.key, k.tenant, k.workflow_id) > (v_from ->> 0, v_from ->> 1, (v_from ->> 2)::int)
+        order by k.key, k.tenant, k.workflow_id
         limit 1000
     ), old as materialized (
         -- Nothing else is locked: the end of a run waits for the row of the key that it frees.
@@ -378,7 +380,7 @@ begin
         delete from pawl.key d where d.ctid = any (array(select o.ctid from old o))
     )
     select count(*) as n,
-           (array_agg(json_build_array(p.tenant, p.workflow_id, p.key) order by p.tenant desc, p.workflow_id desc, p.key desc))[1] as last
+           (array_agg(json_build_array(p.key, p.tenant, p.workflow_id) order by p.key desc, p.tenant desc, p.workflow_id desc))[1] as last
     into v_piece
     from piece p;
     update pawl.chore c

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Reading: the state of a run, a run with its steps, lists, history, waits, queues, workers, metrics.
+-- Reading: the state of a run, a run with its steps, history, waits, queues, workers, metrics. Lists of runs are in search.sql.
 
 -- The one place where the shown state is computed: from the claimable row, the holder's lease and the time.
 create or replace function pawl._state(
@@ -348,97 +348,6 @@ Locks: none.
 Errors: PW001 no such run.
 Bound: constant.';
 
-create or replace function pawl.list_runs(
-    only_workflow text default null, only_status text default null, only_tenant text default null,
-    only_key text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, most int default 50)
-returns table (
-    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
-    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
-language plpgsql
-stable
-security definer
-set search_path to pg_catalog, pg_temp
-as $$
-#variable_conflict use_column
-declare
-    v_now timestamptz := pawl.now();
-    v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
-    v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
-    v_left int := least(greatest(most, 1), 1000);
-    -- What has not ended is not looked for among what has, however much that is.
-    v_live boolean := coalesce(only_status in ('QUEUED', 'RUNNING', 'PAUSED'), false);
-    v_ids uuid[];
-    v_found int;
-begin
-    -- A role that must choose its tenant first is refused even if there is nothing to list.
-    perform pawl._bound_tenant();
-    -- At most 10,000 ids are looked at; then the cursor says where to go on.
-    for v_turn in 1..20 loop
-        v_ids := pawl._ids_before(v_cursor, v_since, 500, v_live);
-        exit when cardinality(v_ids) = 0;
-        return query
-        select o.*, o.run_id
-        from pawl._overview(v_ids, v_now) o
-        where (only_workflow is null or o.workflow = only_workflow
-               or right(only_workflow, 1) = '*' and starts_with(o.workflow, left(only_workflow, -1)))
-          and (only_status is null or o.status = only_status)
-          and (only_tenant is null or o.tenant = only_tenant)
-          and (only_key is null or o.key = only_key)
-        order by o.run_id desc
-        limit v_left;
-        get diagnostics v_found = row_count;
-        v_left := v_left - v_found;
-        if v_left = 0 or cardinality(v_ids) < 500 then
-            return;
-        end if;
-        v_cursor := v_ids[500];
-    end loop;
-    if cardinality(v_ids) = 500 then
-        next_cursor := pawl._cursor_at(v_cursor);
-        return next;
-    end if;
-end
-$$;
-comment on function pawl.list_runs(text, text, text, text, timestamptz, timestamptz, uuid, int) is
-'Runs, newest first, filtered. only_workflow may be a prefix pattern. Pass next_cursor of the last row as cursor to go on. When 10,000 ids were looked at without filling the page, the last row has no run and only the cursor to go on from.
-Twice: the same, or what has happened since.
-Locks: none.
-Errors: none.
-Bound: 10,000 ids looked at, 1,000 rows.';
-
--- Ids below the cursor, newest first, of living and ended runs, or of living ones only.
-create or replace function pawl._ids_before(p_cursor uuid, p_since uuid, p_most int, p_live boolean)
-returns uuid[]
-language plpgsql
-stable
-set search_path to pg_catalog, pg_temp
-set plan_cache_mode to force_custom_plan
-set enable_seqscan to off
-set enable_bitmapscan to off
-set enable_sort to off
-set jit to off
-as $$
-begin
-    return array(
-        select distinct i.run_id
-        from (
-            (select t.run_id from pawl.task t where t.run_id < p_cursor and t.run_id >= p_since and t.task_no = 0
-             order by t.run_id desc limit p_most)
-            union all
-            -- Distinct in here as well: a run with many rounds must not crowd out older ones.
-            (select distinct r.run_id from pawl.run r where not p_live and r.run_id < p_cursor and r.run_id >= p_since
-             order by r.run_id desc limit p_most)
-            union all
-            (select distinct k.run_id from pawl.run_kept k where not p_live and k.run_id < p_cursor and k.run_id >= p_since
-             order by k.run_id desc limit p_most)
-        ) i
-        order by i.run_id desc
-        limit p_most);
-end
-$$;
-comment on function pawl._ids_before(uuid, uuid, int, boolean) is 'the newest ids below a cursor';
-
 create or replace function pawl.history(run uuid)
 returns table (at timestamptz, what text, round int, who text, detail json)
 language plpgsql
@@ -514,7 +423,7 @@ begin
     from pawl._notes(run) n
     where n.note_no > after
     order by n.note_no
-    limit least(greatest(most, 1), 1000);
+    limit least(greatest(most, 0), 1000);
 end
 $$;
 comment on function pawl.notes(uuid, bigint, int) is
@@ -536,7 +445,7 @@ as $$
 #variable_conflict use_column
 declare
     v_bound text := coalesce(pawl._bound_tenant(), tenant);
-    v_most int := least(greatest(most, 1), 1000);
+    v_most int := least(greatest(most, 0), 1000);
 begin
     return query
     with page as (
@@ -636,7 +545,7 @@ begin
         group by u.queue_id
     ) k on k.queue_id = q.queue_id
     order by q.name
-    limit least(greatest(most, 1), 10000);
+    limit least(greatest(most, 0), 10000);
 end
 $$;
 comment on function pawl.list_queues(int) is
@@ -670,7 +579,7 @@ begin
     from pawl.worker w
     where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)
     order by w.registered_at desc
-    limit least(greatest(most, 1), 10000);
+    limit least(greatest(most, 0), 10000);
 end
 $$;
 comment on function pawl.list_workers(boolean, int) is
@@ -769,7 +678,7 @@ begin
       and (cursor is null or w.name > cursor)
       and (w.flow or not only_flows)
     order by w.name
-    limit least(greatest(most, 1), 1000);
+    limit least(greatest(most, 0), 1000);
 end
 $$;
 comment on function pawl.list_workflows(text, text, int, boolean) is
@@ -799,7 +708,7 @@ declare
     v_bound text := pawl._bound_tenant();
     v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
-    v_most int := least(greatest(most, 1), 1000);
+    v_most int := least(greatest(most, 0), 1000);
     v_found int;
 begin
     -- At most 10,000 events are looked at; then the cursor says where to go on.

@@ -62,6 +62,7 @@ create table pawl.key (
     tenant text not null,
     key text not null,
     digest bytea not null,
-    constraint key_pkey primary key (tenant, workflow_id, key)
+    -- The key first, so that it is found without its tenant and workflow, too.
+    constraint key_pkey primary key (key, tenant, workflow_id)
 );
 comment on table pawl.key is 'idempotency keys and the run each stands for';

@@ -584,20 +584,37 @@ call_ask(struct call *call, pawl_rows **rows)
     return call_ask_with(call, NULL, NULL, rows);
 }
 
-int
-call_ask_with(struct call *call, const char *name, const char *value, pawl_rows **rows)
+/* The same with two more arguments; one without a name or value is left out. */
+static int
+ask_with(
+    struct call *call, const char *const names[2], const char *const values[2], pawl_rows **rows)
 {
     struct arguments arguments = {0};
     int code = gather_arguments(call, &arguments);
 
-    if (code == EXIT_OK && name != NULL)
-        code = add_argument(&arguments, name, strdup(value), EXIT_OK);
+    for (size_t i = 0; i < 2 && code == EXIT_OK; i++)
+        if (names[i] != NULL && values[i] != NULL)
+            code = add_argument(&arguments, names[i], strdup(values[i]), EXIT_OK);
     if (code == EXIT_OK)
         code = ask(call, rows, call->command->verb, arguments.names,
             (const char *const *)arguments.values, arguments.count);
     for (size_t i = 0; i < arguments.count; i++)
         free(arguments.values[i]);
     return code;
+}
+
+int
+call_ask_with(struct call *call, const char *name, const char *value, pawl_rows **rows)
+{
+    return ask_with(
+        call, (const char *const[]){name, NULL}, (const char *const[]){value, NULL}, rows);
+}
+
+int
+call_ask_page(struct call *call, const char *cursor, const char *most, pawl_rows **rows)
+{
+    return ask_with(
+        call, (const char *const[]){"cursor", "most"}, (const char *const[]){cursor, most}, rows);
 }
 
 static const char *

@@ -87,6 +87,9 @@ int call_ask(struct call *call, pawl_rows **rows);
 /* The same with one more argument. */
 int call_ask_with(struct call *call, const char *name, const char *value, pawl_rows **rows);
 
+/* The same for a page of a list: the rows below a cursor, which may be NULL, and at most so many. */
+int call_ask_page(struct call *call, const char *cursor, const char *most, pawl_rows **rows);
+
 /* What was given as KIND_TIME, as PostgreSQL reads it. Malloced. NULL: it was said why, and code is what to exit with. */
 char *call_time(struct call *call, const char *value, int *code);
 

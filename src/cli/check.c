@@ -73,7 +73,7 @@ is_number(const char *value, bool whole)
 static int
 check(enum kind kind, const char *dashes, const char *name, const char *choices, const char *value)
 {
-    int64_t us;
+    int64_t us; /* or a count; only whether it can be read is asked */
 
     switch (kind) {
     case KIND_CHOICE:
@@ -86,6 +86,11 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
             return EXIT_OK;
         return exit_saying(
             EXIT_USAGE, NULL, "%s%s takes a number, not \"%s\"", dashes, name, value);
+    case KIND_COUNT:
+        if (pw_parse_i64(value, 1, INT64_MAX, &us))
+            return EXIT_OK;
+        return exit_saying(EXIT_USAGE, NULL, "%s%s takes a whole number of at least 1, not \"%s\"",
+            dashes, name, value);
     case KIND_DURATION:
         if (when_duration_ms(value) >= 0)
             return EXIT_OK;

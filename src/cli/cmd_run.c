@@ -4,6 +4,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "cli/list.h"
 #include "cli/options.h"
 
 #include <stdio.h>
@@ -65,6 +66,11 @@ fork_run(struct call *call)
 const struct command cmd_run[] = {
     {.name = "run list",
         .summary = "List runs, newest first",
+        .text = "A key finds the runs that it stands for, whatever else there is. If it stands for "
+                "none, or "
+                "for one only\n"
+                "for a time (--key-ttl, --key-while-active), runs that had it before are searched "
+                "for as well.\n\n" LIST_TEXT("run"),
         .verb = "list_runs",
         .columns = "run_id workflow status triggered_at reason ended_at attempt key",
         .options =
@@ -92,22 +98,18 @@ const struct command cmd_run[] = {
                     .summary = "only with this idempotency key"},
                 OPTION_SINCE("since", "triggered"),
                 OPTION_BEFORE("before", "triggered"),
-                OPTION_MOST("50 by default and never more than 1,000"),
-                {.kind = KIND_RUN,
-                    .name = "cursor",
-                    .value = "RUN",
-                    .argument = "cursor",
-                    .summary = "older than this run, to go on where a list ended"},
+                LIST_OPTIONS("run", "RUN"),
                 {.kind = KIND_END},
             },
         .examples =
             (const struct example[]){
                 {"pawl run list --status ERROR --since yesterday",
                     "what has failed since yesterday"},
-                {"pawl run list -w 'billing.*' -o jsonl | jq -r .key",
-                    "the keys of all runs of billing"},
+                {"pawl run list -w 'billing.*' -n 10000 -o jsonl | jq -r .key",
+                    "the keys of the newest 10,000 runs of billing"},
                 {NULL, NULL},
-            }},
+            },
+        .act = list_found},
     {.name = "run cancel",
         .summary = "Cancel runs, for good",
         .text = "A run that nobody executes ends at once. The worker of one that is executed is "

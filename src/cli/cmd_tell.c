@@ -4,6 +4,7 @@
 #include "cli/call.h"
 #include "cli/commands.h"
 #include "cli/exit.h"
+#include "cli/list.h"
 #include "cli/options.h"
 
 #include <string.h>
@@ -143,6 +144,7 @@ const struct command cmd_tell[] = {
             }},
     {.name = "event list",
         .summary = "List events that are still kept, newest first",
+        .text = LIST_TEXT("event"),
         .verb = "list_events",
         .columns = "event_id emitted_at topic key payload tenant",
         .options =
@@ -162,14 +164,10 @@ const struct command cmd_tell[] = {
                 OPTION_TENANT("only_tenant", "only of this tenant"),
                 OPTION_SINCE("since", "emitted"),
                 OPTION_BEFORE("before", "emitted"),
-                {.kind = KIND_RUN,
-                    .name = "cursor",
-                    .value = "EVENT",
-                    .argument = "cursor",
-                    .summary = "older than this event, to go on where a list ended"},
-                OPTION_MOST("50 by default and never more than 1,000"),
+                LIST_OPTIONS("event", "EVENT"),
                 {.kind = KIND_END},
-            }},
+            },
+        .act = list_found},
     {.name = "approval list",
         .summary = "List what waits for somebody's decision",
         .columns = "run_id name form since until",

@@ -16,6 +16,7 @@ enum kind {
     KIND_FLAG,
     KIND_TEXT,
     KIND_NUMBER,
+    KIND_COUNT,    /* a whole number, 1 or more */
     KIND_REAL,     /* a number with a point */
     KIND_DURATION, /* 250ms, 30s, 10m, 1h30m, 7d */
     KIND_TIME,     /* "2026-02-03 04:05", 04:05, yesterday, or 2h for two hours ago */

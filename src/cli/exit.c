@@ -32,6 +32,7 @@ static const struct {
     {EXIT_FORBIDDEN, "the role may not do that"},
     {EXIT_UNKNOWN, "it was sent, and nobody knows whether it was done"},
     {EXIT_DIFFERS, "what was compared differs"},
+    {EXIT_STOPPED, "a search stopped before its end, so that a list may lack something"},
     {EXIT_INTERRUPTED, "it was interrupted"},
 };
 

@@ -18,6 +18,7 @@ enum {
     EXIT_FORBIDDEN = 9,
     EXIT_UNKNOWN = 10,
     EXIT_DIFFERS = 11,
+    EXIT_STOPPED = 12,
     EXIT_INTERRUPTED = 130,
 };
 

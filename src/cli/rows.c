@@ -25,7 +25,9 @@ enum {
 static const size_t line_max = (size_t)64 * 1024 * 1024;
 
 struct table {
-    const pawl_rows *rows;
+    const pawl_rows *form; /* which has the columns and their types */
+    const struct rows_place *places;
+    size_t row_count;
     const char *names[COLUMNS_MAX];
     size_t wanted[COLUMNS_MAX];
     size_t widths[COLUMNS_MAX];
@@ -34,9 +36,8 @@ struct table {
 
 /* The columns that the command names, or all there are. */
 static void
-choose_columns(struct table *table, const struct call *call, const pawl_rows *rows, char *names)
+choose_columns(struct table *table, const struct call *call, char *names)
 {
-    table->rows = rows;
     table->count = 0;
     if (names != NULL && call->command->columns != NULL) {
         while (*names != '\0' && table->count < COLUMNS_MAX) {
@@ -49,8 +50,8 @@ choose_columns(struct table *table, const struct call *call, const pawl_rows *ro
         }
         return;
     }
-    for (size_t i = 0; i < pawl_rows_width(rows) && i < COLUMNS_MAX; i++)
-        table->names[table->count++] = pawl_rows_column(rows, i);
+    for (size_t i = 0; i < pawl_rows_width(table->form) && i < COLUMNS_MAX; i++)
+        table->names[table->count++] = pawl_rows_column(table->form, i);
 }
 
 /* On a terminal as short as can be: the time of today, the day of another day. */
@@ -94,12 +95,12 @@ static const char *
 cell(const struct table *table, size_t row, size_t column, char room[static WHEN_SIZE])
 {
     const char *name = table->names[column];
-    const char *text = pawl_rows_text(table->rows, row, name);
+    const char *text = pawl_rows_text(table->places[row].rows, table->places[row].row, name);
     int64_t us = 0;
 
     if (text == NULL)
         return "";
-    switch (pawl_rows_type(table->rows, name)) {
+    switch (pawl_rows_type(table->form, name)) {
     case PAWL_TYPE_BOOLEAN:
         return text[0] == 't' ? "yes" : "no";
     case PAWL_TYPE_TIME:
@@ -186,7 +187,7 @@ measure(struct table *table)
     for (size_t i = 0; i < table->count; i++) {
         write_title(room, table->names[i]);
         table->wanted[i] = term_columns(room);
-        for (size_t row = 0; row < pawl_rows_count(table->rows); row++) {
+        for (size_t row = 0; row < table->row_count; row++) {
             size_t width = term_columns(cell(table, row, i, room));
 
             if (width > table->wanted[i])
@@ -211,19 +212,10 @@ print_cell(const struct table *table, size_t column, const char *text, enum term
         (void)fputc(' ', stdout);
 }
 
-/* A list that looked at all it may without filling its page ends with a row that has nothing but where to go on. */
-static bool
-is_cursor_only(const pawl_rows *rows, size_t row)
-{
-    return pawl_rows_text(rows, row, "next_cursor") != NULL &&
-        pawl_rows_text(rows, row, pawl_rows_column(rows, 0)) == NULL;
-}
-
 static void
 show_table(struct table *table)
 {
     char room[WHEN_SIZE];
-    size_t count = pawl_rows_count(table->rows);
 
     measure(table);
     for (size_t i = 0; i < table->count; i++) {
@@ -231,7 +223,7 @@ show_table(struct table *table)
         print_cell(table, i, room, TERM_DIM);
     }
     (void)fputc('\n', stdout);
-    for (size_t row = 0; row < count && !is_cursor_only(table->rows, row); row++) {
+    for (size_t row = 0; row < table->row_count; row++) {
         for (size_t i = 0; i < table->count; i++) {
             const char *text = cell(table, row, i, room);
             bool state =
@@ -240,11 +232,6 @@ show_table(struct table *table)
             print_cell(table, i, text, state ? term_style_of(text) : TERM_PLAIN);
         }
         (void)fputc('\n', stdout);
-    }
-    if (count > 0 && is_cursor_only(table->rows, count - 1)) {
-        (void)fputs("pawl: there may be more: go on with --cursor ", stderr);
-        term_print(stderr, pawl_rows_text(table->rows, count - 1, "next_cursor"));
-        (void)fputc('\n', stderr);
     }
 }
 
@@ -285,24 +272,23 @@ add_object(struct pw_buf *json, const pawl_rows *rows, size_t row)
 }
 
 static int
-show_json(const pawl_rows *rows, bool lines)
+show_json(const struct rows_place *places, size_t count, bool lines)
 {
-    size_t count = pawl_rows_count(rows);
     struct pw_buf json;
     int code = EXIT_OK;
 
     if (!lines)
         (void)puts("[");
-    for (size_t row = 0; row < count && code == EXIT_OK; row++) {
+    for (size_t i = 0; i < count && code == EXIT_OK; i++) {
         pw_buf_init(&json, line_max);
-        add_object(&json, rows, row);
+        add_object(&json, places[i].rows, places[i].row);
         pw_buf_addc(&json, '\0');
         if (pw_buf_ok(&json)) {
             if (term_is_tty(TERM_OUT))
                 term_print(stdout, json.data);
             else
                 (void)fputs(json.data, stdout);
-            (void)puts(lines || row + 1 == count ? "" : ",");
+            (void)puts(lines || i + 1 == count ? "" : ",");
         } else {
             code = exit_saying(EXIT_OTHER, NULL, "out of memory");
         }
@@ -314,10 +300,10 @@ show_json(const pawl_rows *rows, bool lines)
 }
 
 static void
-show_values(const pawl_rows *rows, const char *name)
+show_values(const struct rows_place *places, size_t count, const char *name)
 {
-    for (size_t row = 0; row < pawl_rows_count(rows); row++) {
-        const char *text = pawl_rows_text(rows, row, name);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = pawl_rows_text(places[i].rows, places[i].row, name);
 
         if (text != NULL && text[0] != '\0') {
             term_print(stdout, text);
@@ -327,25 +313,26 @@ show_values(const pawl_rows *rows, const char *name)
 }
 
 int
-rows_show(const struct call *call, const pawl_rows *rows)
+rows_show_places(
+    const struct call *call, const pawl_rows *form, const struct rows_place *places, size_t count)
 {
-    const char *first = pawl_rows_column(rows, 0);
-    struct table table;
+    const char *first = pawl_rows_column(form, 0);
+    struct table table = {.form = form, .places = places, .row_count = count};
     char *names = NULL;
 
     switch (call->output) {
     case OUTPUT_JSON:
-        return show_json(rows, false);
+        return show_json(places, count, false);
     case OUTPUT_JSONL:
-        return show_json(rows, true);
+        return show_json(places, count, true);
     case OUTPUT_IDS:
-        show_values(rows, first);
+        show_values(places, count, first);
         return EXIT_OK;
     case OUTPUT_TABLE:
         break;
     }
-    if (pawl_rows_width(rows) == 1) {
-        show_values(rows, first);
+    if (pawl_rows_width(form) == 1) {
+        show_values(places, count, first);
         return EXIT_OK;
     }
     if (call->command->columns != NULL) {
@@ -353,16 +340,33 @@ rows_show(const struct call *call, const pawl_rows *rows)
         if (names == NULL)
             return exit_saying(EXIT_OTHER, NULL, "out of memory");
     }
-    choose_columns(&table, call, rows, names);
+    choose_columns(&table, call, names);
     show_table(&table);
     free(names);
     return EXIT_OK;
 }
 
 int
+rows_show(const struct call *call, const pawl_rows *rows)
+{
+    size_t count = pawl_rows_count(rows);
+    struct rows_place *places = calloc(count + 1, sizeof(*places));
+    int code;
+
+    if (places == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct rows_place){rows, i};
+    code = rows_show_places(call, rows, places, count);
+    free(places);
+    return code;
+}
+
+int
 rows_show_lines(const struct call *call, const pawl_rows *rows)
 {
-    struct table table = {.rows = rows};
+    const struct rows_place only = {rows, 0};
+    struct table table = {.form = rows, .places = &only, .row_count = 1};
     char room[WHEN_SIZE];
 
     if (call->output != OUTPUT_TABLE)

@@ -8,7 +8,17 @@
 /* Shows rows as --output says, with the columns that the command names. Returns EXIT_OK or what to exit with. */
 int rows_show(const struct call *call, const pawl_rows *rows);
 
-/* The same for one row, whose table has a line for each column that is not empty. */
+/* A row of one of several results. */
+struct rows_place {
+    const pawl_rows *rows;
+    size_t row;
+};
+
+/* The same for rows of several results, which have the columns of form. */
+int rows_show_places(
+    const struct call *call, const pawl_rows *form, const struct rows_place *places, size_t count);
+
+/* Shows one row; its table has a line for each column that is not empty. */
 int rows_show_lines(const struct call *call, const pawl_rows *rows);
 
 #endif
