@@ -16,6 +16,10 @@ static const char trigger_sql[] = "insert into bare.active (run_id, workflow_id,
                                   "select i, 1, x::jsonb "
                                   "from unnest($1::uuid[], $2::text[]) t (i, x)";
 
+static const char trigger_key_sql[] = "insert into bare.active (run_id, workflow_id, input, key) "
+                                      "select i, 1, x::jsonb, k "
+                                      "from unnest($1::uuid[], $2::text[], $3::text[]) t (i, x, k)";
+
 static const char claim_sql[] =
     "with q as (select run_id from bare.active where workflow_id = 1 and priority = 100 "
     "and visible_at <= now() order by visible_at limit $1 for update skip locked) "
@@ -66,12 +70,19 @@ bench_bare_name(enum bench_bare_mode mode)
     static const char *const names[BENCH_BARE_MODES] = {
         [BENCH_BARE_LIFE] = "life",
         [BENCH_BARE_INSERT] = "insert",
+        [BENCH_BARE_INSERT_KEY] = "insert_key",
         [BENCH_BARE_DELETE] = "delete",
         [BENCH_BARE_MOVE] = "move",
         [BENCH_BARE_DRAIN] = "drain",
     };
 
     return names[mode];
+}
+
+static bool
+is_insert(enum bench_bare_mode mode)
+{
+    return mode == BENCH_BARE_INSERT || mode == BENCH_BARE_INSERT_KEY;
 }
 
 static void
@@ -86,7 +97,10 @@ hand_init(struct hand *hand, struct job *job)
     bench_text_init(&hand->names, room);
     bench_text_init(&hand->outputs, room);
     (void)snprintf(hand->limit, sizeof(hand->limit), "%d", job->batch); /* An int fits. */
-    bench_prepare(hand->conn, "trigger", trigger_sql, 2);
+    if (job->mode == BENCH_BARE_INSERT_KEY)
+        bench_prepare(hand->conn, "trigger", trigger_key_sql, 3);
+    else
+        bench_prepare(hand->conn, "trigger", trigger_sql, 2);
     bench_prepare(hand->conn, "claim", claim_sql, 1);
     bench_prepare(hand->conn, "step", step_sql, 3);
     bench_prepare(hand->conn, "finish", finish_sql, 2);
@@ -119,18 +133,25 @@ static void
 trigger(struct hand *hand)
 {
     int batch = hand->job->batch;
-    const char *params[2];
+    bool with_key = hand->job->mode == BENCH_BARE_INSERT_KEY;
+    const char *params[3];
 
     bench_text_clear(&hand->ids);
+    bench_text_clear(&hand->names);
     for (int i = 0; i < batch; i++) {
         bench_text_add(&hand->ids, i == 0 ? "{" : ",");
         bench_text_add_uuid(&hand->ids);
+        bench_text_add(&hand->names, i == 0 ? "{" : ",");
+        if (with_key)
+            bench_text_add_uuid(&hand->names);
     }
     bench_text_add(&hand->ids, "}");
+    bench_text_add(&hand->names, "}");
     repeat(&hand->inputs, hand->job->payload, batch);
     params[0] = hand->ids.data;
     params[1] = hand->inputs.data;
-    PQclear(bench_exec_prepared(hand->conn, "trigger", 2, params));
+    params[2] = hand->names.data;
+    PQclear(bench_exec_prepared(hand->conn, "trigger", with_key ? 3 : 2, params));
 }
 
 /* Claims up to a batch, leaves the ids in hand->ids and returns how many. */
@@ -194,9 +215,9 @@ work(void *arg)
     while (atomic_fetch_add_explicit(&job->taken, job->batch, memory_order_relaxed) < job->total) {
         int count = job->batch;
 
-        if (mode == BENCH_BARE_LIFE || mode == BENCH_BARE_INSERT)
+        if (mode == BENCH_BARE_LIFE || is_insert(mode))
             trigger(&hand);
-        if (mode != BENCH_BARE_INSERT) {
+        if (!is_insert(mode)) {
             count = claim(&hand);
             if (mode == BENCH_BARE_LIFE || mode == BENCH_BARE_DRAIN)
                 record_steps(&hand, count);
@@ -218,7 +239,12 @@ prepare_tables(enum bench_bare_mode mode, long total)
 
     bench_do(conn, "set client_min_messages to warning");
     bench_do_file(conn, "bench/bare.sql");
-    if (mode != BENCH_BARE_LIFE && mode != BENCH_BARE_INSERT) {
+    /* What a key costs: a column and a unique index. */
+    if (mode == BENCH_BARE_INSERT_KEY)
+        bench_do(conn,
+            "alter table bare.active add key text not null, "
+            "add constraint active_key unique (workflow_id, key)");
+    if (mode != BENCH_BARE_LIFE && !is_insert(mode)) {
         (void)snprintf(count, sizeof(count), "%ld", total); /* A long fits. */
         PQclear(bench_exec_params(conn, fill_sql, 1, params));
         bench_do(conn, "vacuum analyze bare.active");

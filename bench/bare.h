@@ -8,11 +8,12 @@
 #define BENCH_BARE_CONNECTIONS_MAX 64
 
 enum bench_bare_mode {
-    BENCH_BARE_LIFE,   /* trigger, claim, record three steps, finish (move to history) */
-    BENCH_BARE_INSERT, /* trigger only */
-    BENCH_BARE_DELETE, /* claim, delete; rows made beforehand */
-    BENCH_BARE_MOVE,   /* claim, move to history; rows made beforehand */
-    BENCH_BARE_DRAIN,  /* claim, three steps, finish; rows made beforehand */
+    BENCH_BARE_LIFE,       /* trigger, claim, record three steps, finish (move to history) */
+    BENCH_BARE_INSERT,     /* trigger only */
+    BENCH_BARE_INSERT_KEY, /* the same of rows that have a unique key */
+    BENCH_BARE_DELETE,     /* claim, delete; rows made beforehand */
+    BENCH_BARE_MOVE,       /* claim, move to history; rows made beforehand */
+    BENCH_BARE_DRAIN,      /* claim, three steps, finish; rows made beforehand */
     BENCH_BARE_MODES,
 };
 

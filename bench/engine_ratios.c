@@ -27,6 +27,8 @@ static const struct ratio ratios[] = {
     {"trigger", BENCH_BARE_INSERT, ENGINE_INSERT, 1, 8, 60000, 3000, 0.45, 0},
     {"trigger_with_key", BENCH_BARE_INSERT, ENGINE_INSERT_KEY, 1, 8, 60000, 3000, 0.3, 0},
     {"trigger_many", BENCH_BARE_INSERT, ENGINE_INSERT, 1000, 2, 300000, 40000, 0.45, 0},
+    {"trigger_many_with_keys", BENCH_BARE_INSERT_KEY, ENGINE_INSERT_KEY, 1000, 2, 300000, 40000,
+        0.35, 0},
     {"noop_against_delete", BENCH_BARE_DELETE, ENGINE_NOOP, 100, 2, 200000, 10000, 0.35, 0},
     {"noop_against_move", BENCH_BARE_MOVE, ENGINE_NOOP, 100, 2, 200000, 10000, 0.6, 0},
     {"three_steps", BENCH_BARE_LIFE, ENGINE_LIFE, 100, 2, 200000, 10000, 0.5, 0.6},

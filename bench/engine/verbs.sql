@@ -10,6 +10,7 @@ trigger_delay: select * from pawl.trigger('bench.run', '{}', delay => interval '
 trigger_large: select * from pawl.trigger('bench.run', to_json(repeat('x', 5000)))
 trigger_many: select * from pawl.trigger_many('bench.run', array_fill('{}'::json, array[150]))
 trigger_many_keys: select * from pawl.trigger_many('bench.run', array_fill('{}'::json, array[3]), array(select 'm' || random() from generate_series(1, 3)))
+trigger_many_same_keys: select * from pawl.trigger_many('bench.run', array_fill('{}'::json, array[3]), array['same', 'same2', 'same'])
 claim_and_step: select m.* from pawl.claim(bench.s(), 1) c, pawl.commit(bench.s(), array[c.run_id], array[c.fence], '{step}', array['a#' || (random() * 999999999)::int], '{1}', '{1}') m
 claim_request: select * from pawl.claim(bench.s(), 1, 7000 + (random() * 1000000)::int)
 claim_quiet: select * from pawl.claim(bench.s(), 1, quiet => true)

@@ -107,6 +107,32 @@ begin
 end
 $$;
 
+-- For each key: created, or the name of the run that it stands for. The runs are named NAME and the key.
+create function iso.trigger_many(
+    name text, keys text[], ids uuid[] default null, key_ttl interval default null, while_active boolean default false)
+returns text
+language plpgsql
+as $$
+declare
+    v_run record;
+    v_answers text[] := '{}';
+begin
+    for v_run in
+        select t.*, k.key
+        from pawl.trigger_many('w', array_fill('{}'::json, array[cardinality(keys)]), keys, ids => trigger_many.ids,
+            key_ttl => trigger_many.key_ttl, key_while_active => while_active) t
+        join unnest(keys) with ordinality k (key, item) using (item)
+        order by t.item
+    loop
+        if v_run.created then
+            insert into iso.run values (trigger_many.name || v_run.key, v_run.run_id);
+        end if;
+        v_answers := v_answers || case when v_run.created then 'created' else iso.name(v_run.run_id) end;
+    end loop;
+    return array_to_string(v_answers, ' ');
+end
+$$;
+
 -- The names of the runs that were claimed, each with its fence.
 create function iso.claim(worker text, most int default 1, request int default null)
 returns text

@@ -216,6 +216,22 @@ comes_before(const struct oracle_trigger_spec *specs, size_t a, size_t b)
     return a < b;
 }
 
+/* The arguments of all are looked at before anything is done: first the payloads. */
+static const char *
+arguments_problem(struct oracle *o, const struct oracle_trigger_spec *specs, size_t count)
+{
+    const struct oracle_workflow *w = oracle_find_workflow(o, specs[0].workflow);
+    static const char *const order[] = {"22P02", "PW009", "PW003"};
+
+    if (w->flow && w->steps_count == 0)
+        return "PW003";
+    for (size_t k = 0; k < 3; k++)
+        for (size_t i = 0; i < count; i++)
+            if (oracle_same(argument_problem(o, &specs[i]), order[k]))
+                return order[k];
+    return NULL;
+}
+
 /* One after the other, until one is refused. */
 static const char *
 trigger_each(struct oracle *oracle, const struct oracle_trigger_spec *specs,
@@ -258,6 +274,9 @@ oracle_trigger_many(struct oracle *oracle, const struct oracle_trigger_spec *spe
         return "PW002";
     if (uneven)
         return "PW003";
+    answer = arguments_problem(oracle, specs, count);
+    if (answer != NULL)
+        return answer;
     if (count == 0 || made[0] != NULL)
         return trigger_each(oracle, specs, made, count, reply);
     /* It was refused. What came before that is gone, but decided on the rest: a run that ends at once frees its key. */
