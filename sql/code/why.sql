@@ -33,24 +33,35 @@ declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
     v_task pawl.task;
+    v_shown pawl.task;
+    v_why text;
 begin
     select t.* into v_task
     from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
     if not found then
         return pawl._why_ended(run, v_now, v_bound);
     end if;
+    v_shown := v_task;
     if v_task.place = 4 then
-        return pawl._why_flow(v_task, v_now);
+        select f.* into v_shown from pawl._shown_task(run, v_now) f;
+        v_why := pawl._why_flow(v_task, v_shown, v_now);
+    else
+        v_why := pawl._why_task(v_task, v_now);
     end if;
-    return pawl._why_task(v_task, v_now);
+    if v_task.ending is not null then
+        return v_why;
+    end if;
+    -- The sentence of a run that waits names the first of its waits. One of a flow may have no task, only children.
+    return v_why || coalesce(pawl._also_waits(run, v_now,
+        (v_shown.run_id is null or v_shown.place = 1 and v_shown.paused is null and v_shown.due_at > v_now)::int), '');
 end
 $$;
 comment on function pawl.why(uuid) is
-'Says in one sentence what a run waits for, and what to do about it; for a run that has ended, how and when.
+'Says what a run waits for, and what to do about it; for a run that has ended, how and when. The first sentence names the wait that can wake the run first; the others follow, ten of them at most.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
-Bound: constant, and the waits of the run.';
+Bound: 1,000 tasks and 1,000 waits of the run examined.';
 
 create or replace function pawl._why_paused(p_paused json, p_now timestamptz)
 returns text
@@ -93,43 +104,41 @@ $$;
 comment on function pawl._why_task(pawl.task, timestamptz) is 'the sentence for one task that has not ended';
 
 -- Of a flow: how many of its tasks are open, and what the one that is furthest waits for.
-create or replace function pawl._why_flow(p_run pawl.task, p_now timestamptz)
+create or replace function pawl._why_flow(p_run pawl.task, p_shown pawl.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_task pawl.task;
     v_wait pawl.wait;
     v_open bigint;
     v_why text;
 begin
     select count(*) into v_open
     from (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
-    select f.* into v_task from pawl._shown_task(p_run.run_id, p_now) f;
     if p_run.ending is not null then
         return format('It is ending: %s %s ago; %s, and nothing new starts.',
             case when p_run.ending ->> 'status' = '3' then 'cancelled' else 'a step failed' end,
             pawl._ago(p_now - (p_run.ending ->> 'at')::timestamptz),
             case v_open when 0 then 'no task is held' when 1 then '1 task is still held' else v_open || ' tasks are still held' end);
     end if;
-    if p_run.paused is not null and v_task.place is distinct from 2 then
+    if p_run.paused is not null and p_shown.place is distinct from 2 then
         return pawl._why_paused(p_run.paused, p_now);
     end if;
-    if v_task.run_id is null then
+    if p_shown.run_id is null then
         select w.* into v_wait
         from pawl.wait w where w.run_id = p_run.run_id and w.kind = 5 order by w.seq, w.task_no limit 1;
         return format('Step %s waits for its child %s since %s.', pawl._shown_name(p_run.run_id, v_wait.task_no, null), v_wait.child_id,
             to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'));
     end if;
-    v_why := pawl._why_task(v_task, p_now);
-    return format('Step %s%s: %s', pawl._shown_name(p_run.run_id, v_task.task_no, null),
+    v_why := pawl._why_task(p_shown, p_now);
+    return format('Step %s%s: %s', pawl._shown_name(p_run.run_id, p_shown.task_no, null),
         case when v_open > 10000 then ', one of over 10000 open ones' when v_open > 1 then format(', one of %s open ones', v_open) else '' end,
         lower(left(v_why, 1)) || substr(v_why, 2));
 end
 $$;
-comment on function pawl._why_flow(pawl.task, timestamptz) is 'the sentence for a run of a flow';
+comment on function pawl._why_flow(pawl.task, pawl.task, timestamptz) is 'the sentence for a run of a flow';
 
 create or replace function pawl._why_ended(p_run uuid, p_now timestamptz, p_bound text)
 returns text
@@ -195,6 +204,96 @@ end
 $$;
 comment on function pawl._why_held(pawl.task, pawl.worker, timestamptz) is 'the sentence for a run that a worker holds';
 
+-- What a run waits for: backoffs, delays and open waits of its tasks. The one that can wake it first is first; those without a time come
+-- last, in the order they were opened. At most 1,000 tasks and 1,000 waits are examined, and p_most rows are returned.
+create or replace function pawl._open_waits(p_run uuid, p_task int, p_now timestamptz, p_most int)
+returns table (task_no int, kind text, name text, due_at timestamptz, wait pawl.wait, try json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    with task as materialized (
+        select t.task_no, t.reason, t.due_at, t.tries
+        from pawl.task t
+        -- + 0: by the run, and not by the index of all that wait.
+        where t.run_id = p_run and (p_task is null or t.task_no = p_task) and t.place + 0 = 1 and t.due_at > p_now
+        order by t.task_no
+        limit 1000
+    )
+    select o.*
+    from (
+        select t.task_no, 'delay', null::text, t.due_at, null::pawl.wait, null::json
+        from task t where t.reason = 'delay'
+        union all
+        select t.task_no, 'retry', e.key, (e.value ->> 'due')::timestamptz, null::pawl.wait, e.value
+        from task t
+        cross join lateral json_each(t.tries) e
+        where (e.value ->> 'due')::timestamptz > p_now
+        union all
+        select w.task_no, pawl._kind_name(w.kind), w.name, w.due_at, w.wait, null::json
+        from (
+            select w.task_no, w.kind, w.name, w.due_at, w as wait
+            from pawl.wait w
+            where w.run_id = p_run and (p_task is null or w.task_no = p_task) and w.kind > 0
+            order by w.task_no, w.name
+            limit 1000
+        ) w
+    ) o (task_no, kind, name, due_at, wait, try)
+    order by o.due_at, o.task_no, (o.wait).seq, o.name
+    limit p_most;
+end
+$$;
+comment on function pawl._open_waits(uuid, int, timestamptz, int) is 'what a run waits for, the first to wake it first';
+
+-- What is waited for, in a few words.
+create or replace function pawl._wait_text(p_kind text, p_name text, p_due timestamptz, p_wait pawl.wait, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    -- There is no difference to infinity.
+    v_left text := case when p_due < 'infinity' then pawl._ago(p_due - p_now) end;
+    v_until text := coalesce(' (times out in ' || v_left || ')', '');
+begin
+    return case p_kind
+        when 'delay' then format('start in %s', v_left)
+        when 'retry' then format('retry%s in %s', case when p_name <> '' then ' of step ' || p_name else '' end, v_left)
+        when 'sleep' then format('sleep %s, %s more', p_name, v_left)
+        when 'event' then format('event %s%s%s', p_wait.topic, case when p_wait.key <> '' then format(' with key "%s"', p_wait.key) else '' end,
+            v_until)
+        when 'child' then format('child run %s', p_wait.child_id)
+        else format('%s %s%s', p_kind, p_wait.topic, v_until) end;
+end
+$$;
+comment on function pawl._wait_text(text, text, timestamptz, pawl.wait, timestamptz) is 'what is waited for, in a few words';
+
+-- The waits of a run after the first p_skip, which its sentence names already: ten of them at most.
+create or replace function pawl._also_waits(p_run uuid, p_now timestamptz, p_skip int)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select ' Also open: ' || string_agg(
+                   case when o.n > p_skip + 10 then 'and more'
+                        else case when o.task_no > 0 then format('step %s: ', pawl._shown_name(p_run, o.task_no, null)) else '' end
+                             || pawl._wait_text(o.kind, o.name, o.due_at, o.wait, p_now) end, '; ' order by o.n) || '.'
+        -- 1. A run opens 1,000 waits in 1,000 branches. 2. A reader asks why it waits. Without the bound the answer would name all of
+        -- them. One more than are named is read, to tell that there are more.
+        -- guard:why_bounded
+        from pawl._open_waits(p_run, null, p_now, p_skip + 11) with ordinality o (task_no, kind, name, due_at, wait, try, n)
+        where o.n > p_skip);
+end
+$$;
+comment on function pawl._also_waits(uuid, timestamptz, int) is 'what else a run waits for';
+
 create or replace function pawl._why_waiting(p_task pawl.task, p_now timestamptz)
 returns text
 language plpgsql
@@ -202,6 +301,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
+    v_first record;
     v_wait pawl.wait;
     v_try record;
     v_until text;
@@ -212,33 +312,25 @@ begin
         return format('It is ending: cancelled %s ago; it ends when nobody has its parent locked.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz));
     end if;
-    if p_task.reason = 'delay' then
-        return format('It is delayed: it starts in %s, at %s.', pawl._ago(p_task.due_at - p_now),
-            to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS'));
-    end if;
-    if p_task.reason = 'retry' then
-        select e.key, e.value into v_try
-        from json_each(p_task.tries) e
-        order by (e.value ->> 'due')::timestamptz <= p_now, (e.value ->> 'due')::timestamptz limit 1;
-        return format('Retry %s of %s%s is due in %s after "%s".', (v_try.value ->> 'n')::int + 1, v_try.value ->> 'of',
-            case when v_try.key <> '' then ' of step ' || v_try.key else '' end, pawl._ago(p_task.due_at - p_now),
-            left(coalesce(case when json_typeof(v_try.value -> 'error') = 'object' then v_try.value -> 'error' ->> 'message' end,
-                          v_try.value ->> 'error'), 200));
-    end if;
-    select w.* into v_wait
-    from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
-    order by w.due_at, w.seq limit 1;
+    select o.* into v_first from pawl._open_waits(p_task.run_id, p_task.task_no, p_now, 1) o;
+    v_wait := v_first.wait;
     v_since := to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS');
     v_until := case when v_wait.due_at < 'infinity' then format(', times out in %s', pawl._ago(v_wait.due_at - p_now)) else '' end;
-    return case v_wait.kind
-        when 2 then format('It sleeps in %s until %s, %s more.', v_wait.name,
+    return case v_first.kind
+        when 'delay' then format('It is delayed: it starts in %s, at %s.', pawl._ago(p_task.due_at - p_now),
+            to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS'))
+        when 'retry' then format('Attempt %s of %s%s is due in %s after "%s".', (v_first.try ->> 'n')::int + 1, v_first.try ->> 'of',
+            case when v_first.name <> '' then ' of step ' || v_first.name else '' end, pawl._ago(v_first.due_at - p_now),
+            left(coalesce(case when json_typeof(v_first.try -> 'error') = 'object' then v_first.try -> 'error' ->> 'message' end,
+                          v_first.try ->> 'error'), 200))
+        when 'sleep' then format('It sleeps in %s until %s, %s more.', v_wait.name,
             to_char(v_wait.due_at, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(v_wait.due_at - p_now))
-        when 3 then format('It waits for event %s%s%s since %s%s; emit it with pawl.emit.', v_wait.topic,
+        when 'event' then format('It waits for event %s%s%s since %s%s; emit it with pawl.emit.', v_wait.topic,
             case when v_wait.key <> '' then format(' with key "%s"', v_wait.key) else '' end,
             coalesce(' with ' || (select string_agg(m.key || ' = ' || m.value, ' and ') from json_each(v_wait.match) m), ''), v_since, v_until)
-        when 4 then format('It waits for signal %s since %s%s; send it with pawl.signal.', v_wait.topic, v_since, v_until)
-        when 5 then format('It waits for its child %s (step %s) since %s.', v_wait.child_id, v_wait.name, v_since)
-        when 6 then format('It waits for approval %s since %s%s; decide with pawl.approve or pawl.reject.', v_wait.topic, v_since, v_until)
+        when 'signal' then format('It waits for signal %s since %s%s; send it with pawl.signal.', v_wait.topic, v_since, v_until)
+        when 'child' then format('It waits for its child %s (step %s) since %s.', v_wait.child_id, v_wait.name, v_since)
+        when 'approval' then format('It waits for approval %s since %s%s; decide with pawl.approve or pawl.reject.', v_wait.topic, v_since, v_until)
         else format('It waits until %s.', to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS')) end;
 end
 $$;

@@ -475,13 +475,20 @@ write_error(char room[static TOP_TEXT_SIZE], const char *error)
         (void)snprintf(room, TOP_TEXT_SIZE, "%s", error);
 }
 
-/* Of 'Retry 2 of 5 of step pack is due in 4 s after "no paper".' what stands between the quotes, or all of another sentence. */
+/*
+ * Of 'Attempt 2 of 5 of step pack is due in 4 s after "no paper".' the text between the quotes, or all of another sentence. Other waits
+ * of the run may follow.
+ */
 static void
 write_cause(char room[static TOP_TEXT_SIZE], const char *why)
 {
     static const char before[] = " after \"";
+    static const char others[] = "\". Also open: ";
     const char *begin = strstr(why, before);
-    const char *end = strrchr(why, '"');
+    const char *end = begin == NULL ? NULL : strstr(begin, others);
+
+    if (end == NULL)
+        end = strrchr(why, '"');
 
     if (begin != NULL && end > begin + strlen(before))
         (void)snprintf(room, TOP_TEXT_SIZE, "%.*s", (int)(end - begin - (long)strlen(before)),

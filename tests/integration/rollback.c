@@ -378,7 +378,7 @@ a_worker_without_the_undo_handler_leaves_the_rollback_to_another(void **state)
     scene_go_on(scene);
     /* Its own two tries are there yet: the first fails. */
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
-        "Retry 2 of 2 of step rollback:charge#1");
+        "Attempt 2 of 2 of step rollback:charge#1");
     scene_advance(scene, 2000);
     scene_go_on(scene);
     scene_has(scene_wait(scene, scene->run_id, PAWL_ERUN), "no_route");
