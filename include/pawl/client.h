@@ -135,6 +135,20 @@ enum {
 PAWL_API PAWL_MUST_USE pawl_status pawl_client_cancel(
     pawl_client *client, const char *run_id, const char *why, uint32_t flags, pawl_error **error);
 
+/*
+ * Ends the backoffs, the delay and the sleeps of a run now, so that it continues at once; a sleep is recorded as slept. step, which
+ * may be NULL, limits that to the step of this name; why may be NULL. The role needs the privilege set operator.
+ *
+ * Returns PAWL_OK if it did, or if the run is queued already.
+ * Returns PAWL_EREFUSED if a worker holds the run, it is paused or ending, it waits for something else, or it has ended; the error
+ * says which.
+ * Returns PAWL_ENOTFOUND if there is no such run.
+ * Returns PAWL_EBUSY if another transaction held the run for two seconds. Call again.
+ * Sent once: a second call would end what the run waits for by then.
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_client_wake(
+    pawl_client *client, const char *run_id, const char *step, const char *why, pawl_error **error);
+
 /* Rows that a call returned. They belong to no client any more; any number of threads may read them. */
 typedef struct pawl_rows pawl_rows;
 

@@ -68,7 +68,7 @@ applies(const char *verb, const char *status)
         return ended && strcmp(status, "SUCCESS") != 0;
     if (strcmp(verb, "purge") == 0)
         return ended;
-    if (strcmp(verb, "resume") == 0)
+    if (strcmp(verb, "resume") == 0 || strcmp(verb, "wake") == 0)
         return strcmp(status, "PAUSED") == 0;
     return !ended;
 }

@@ -157,6 +157,32 @@ const struct command cmd_run[] = {
         .operands = any_runs_operand,
         .options = bulk_by_options,
         .act = bulk_or_named},
+    {.name = "run wake",
+        .summary = "End the backoff, delay or sleep of runs now",
+        .text = "A sleep is recorded as slept. Other waits are not ended: emit the event, send the "
+                "signal, or decide "
+                "the approval.\n\n" BULK_TEXT,
+        .verb = "wake",
+        .operands = any_runs_operand,
+        .options =
+            (const struct option[]){
+                BULK_OPTIONS,
+                {.kind = KIND_TEXT,
+                    .name = "step",
+                    .value = "STEP",
+                    .argument = "step",
+                    .summary = "only the backoff or sleep of this step"},
+                WHY_OPTION,
+                BY_OPTION,
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run wake --workflow 'billing.*' --status PAUSED --why 'the bank is back'",
+                    "retry now what waits for its next attempt"},
+                {NULL, NULL},
+            },
+        .act = bulk_or_named},
     {.name = "run retry",
         .summary = "Try failed runs once more, from the step that failed",
         .text = BULK_TEXT,

@@ -37,6 +37,7 @@ static const struct pw_verb verbs[] = {
     {"kill", PW_STMT_CALL_KILL, false, {"runs", "why", "by"}},
     {"pause", PW_STMT_CALL_PAUSE, false, {"runs", "why", "by"}},
     {"resume", PW_STMT_CALL_RESUME, false, {"runs", "by"}},
+    {"wake", PW_STMT_CALL_WAKE, false, {"runs", "step", "why", "by"}},
     {"retry", PW_STMT_CALL_RETRY, false, {"runs", "by"}},
     {"rollback_retry", PW_STMT_CALL_ROLLBACK_RETRY, false, {"runs", "by"}},
     {"rollback_skip", PW_STMT_CALL_ROLLBACK_SKIP, false, {"run", "step", "why", "by"}},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling runs something: signal, emit, cancel. */
+/* Telling runs something: signal, emit, cancel, wake. */
 #include "base/uuid.h"
 #include "libpawl/client.h"
 #include "libpawl/error.h"
@@ -182,6 +182,73 @@ pawl_client_cancel(
 
     if (pw_client_begin(client, &err) == PAWL_OK) {
         (void)cancel_run(client, run_id, why, flags, &err); /* its status is in err */
+        pw_client_end(client);
+    }
+    return pw_error_export(&err, none, error);
+}
+
+/* What a wake was answered with. A run that is queued already is what the caller wants. */
+static int
+judge_wake(const char *answer, const char *reason, const char *run_id, struct pw_error *err)
+{
+    if (answer == NULL) {
+        pw_error_set(
+            err, PAWL_ESCHEMA, "the answer of the database is not the one that was expected");
+    } else if (strcmp(answer, "ok") == 0 || strcmp(answer, "already") == 0) {
+        return PAWL_OK;
+    } else if (strcmp(answer, "not_found") == 0) {
+        pw_error_set(err, PAWL_ENOTFOUND, "no run \"%s\"", run_id);
+    } else if (strcmp(answer, "busy") == 0) {
+        pw_error_set(err, PAWL_EBUSY, "another transaction holds run \"%s\"", run_id);
+        pw_error_hint(err, "Call again.");
+        err->retryable = true;
+    } else if (reason != NULL) {
+        pw_error_set(err, PAWL_EREFUSED, "run \"%s\" cannot be woken: %s", run_id, reason);
+    } else {
+        pw_error_set(err, PAWL_EREFUSED, "run \"%s\" has ended: %s", run_id, answer);
+    }
+    return err->code;
+}
+
+static int
+wake_run(pawl_client *client, const char *run_id, const char *step, const char *why,
+    struct pw_error *err)
+{
+    struct pw_params params;
+    struct pw_ask ask = {
+        .statement = PW_STMT_WAKE,
+        .params = &params,
+        .repeat = PW_REPEAT_NEVER, /* the second may end another backoff */
+        .deadline_us = pw_client_deadline(client),
+    };
+    struct pw_reply reply;
+    struct pw_uuid id;
+    int status = pw_client_read_id(run_id, &id, err);
+
+    if (status != PAWL_OK)
+        return status;
+    pw_params_init(&params);
+    pw_params_uuid(&params, &id);
+    pw_params_text(&params, step);
+    pw_params_text(&params, why);
+    status = pw_client_ask(client, &ask, &reply, err);
+    if (status != PAWL_OK)
+        return status;
+    status =
+        judge_wake(pw_rows_text(&reply.rows, 0, 0), pw_rows_text(&reply.rows, 0, 1), run_id, err);
+    pw_reply_done(&reply);
+    return status;
+}
+
+pawl_status
+pawl_client_wake(
+    pawl_client *client, const char *run_id, const char *step, const char *why, pawl_error **error)
+{
+    const pawl_bytes none = {NULL, 0};
+    struct pw_error err = {0};
+
+    if (pw_client_begin(client, &err) == PAWL_OK) {
+        (void)wake_run(client, run_id, step, why, &err); /* its status is in err */
         pw_client_end(client);
     }
     return pw_error_export(&err, none, error);

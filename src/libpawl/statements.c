@@ -80,6 +80,9 @@ static const struct pw_stmt statements[] = {
         "then pg_logical_emit_message(true, 'pawl', '') end "
         "from pawl.cancel(array[$1], $2, $3)",
         {PW_TYPE_UUID, PW_TYPE_TEXT, PW_TYPE_BOOL}, false},
+    [PW_STMT_WAKE] = {PW_STMT_WAKE, "pawl_wake",
+        "select answer, reason from pawl.wake(array[$1], $2, $3)",
+        {PW_TYPE_UUID, PW_TYPE_TEXT, PW_TYPE_TEXT}, false},
     [PW_STMT_CLOCK] = {PW_STMT_CLOCK, "pawl_clock",
         "select (1000000 * extract(epoch from pawl.now()))::bigint, pawl.epoch()", {0}, false},
     [PW_STMT_TEST_ADVANCE] = {PW_STMT_TEST_ADVANCE, "pawl_test_advance",
@@ -151,6 +154,8 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.pause(runs => $1, why => $2, by => $3)", {0}, true},
     [PW_STMT_CALL_RESUME] = {PW_STMT_CALL_RESUME, "pawl_call_resume",
         "select * from pawl.resume(runs => $1, by => $2)", {0}, true},
+    [PW_STMT_CALL_WAKE] = {PW_STMT_CALL_WAKE, "pawl_call_wake",
+        "select * from pawl.wake(runs => $1, step => $2, why => $3, by => $4)", {0}, true},
     [PW_STMT_CALL_RETRY] = {PW_STMT_CALL_RETRY, "pawl_call_retry",
         "select * from pawl.retry(runs => $1, by => $2)", {0}, true},
     [PW_STMT_CALL_ROLLBACK_RETRY] = {PW_STMT_CALL_ROLLBACK_RETRY, "pawl_call_rollback_retry",

@@ -23,6 +23,7 @@ enum pw_stmt_number {
     PW_STMT_SIGNAL,
     PW_STMT_EMIT,
     PW_STMT_CANCEL,
+    PW_STMT_WAKE,
     PW_STMT_CLOCK,
     PW_STMT_TEST_ADVANCE,
     /* pawl_client_call(): from here on, in the order of the table of verbs; each has its own number as well. */
@@ -46,6 +47,7 @@ enum pw_stmt_number {
     PW_STMT_CALL_KILL,
     PW_STMT_CALL_PAUSE,
     PW_STMT_CALL_RESUME,
+    PW_STMT_CALL_WAKE,
     PW_STMT_CALL_RETRY,
     PW_STMT_CALL_ROLLBACK_RETRY,
     PW_STMT_CALL_ROLLBACK_SKIP,

@@ -399,6 +399,34 @@ a_run_that_a_transaction_holds_is_busy(void **state)
 }
 
 static void
+a_wake_ends_a_delay_and_nothing_else(void **state)
+{
+    struct scene *scene = *state;
+
+    pawl_trigger_set(scene->trigger, "delay_ms", "3600000");
+    fixture_expect(trigger(scene, NULL), PAWL_OK, &scene->error);
+    fixture_expect(pawl_client_wake(scene->client, scene->run_id, "other", NULL, &scene->error),
+        PAWL_EREFUSED, &scene->error);
+    fixture_expect(pawl_client_wake(scene->client, scene->run_id, NULL, "because", &scene->error),
+        PAWL_OK, &scene->error);
+    assert_int_equal(
+        fixture_count(scene->conn,
+            "select count(*) from pawl.get_run($1) g, pawl.history($1) h where g.status = 'QUEUED' "
+            "and h.what = 'wake' and h.detail ->> 'why' = 'because'",
+            scene->run_id),
+        1);
+    fixture_expect(pawl_client_wake(scene->client, scene->run_id, NULL, NULL, &scene->error),
+        PAWL_OK, &scene->error);
+    fixture_end_run(scene->workflow, "complete", "1", NULL);
+    fixture_expect(pawl_client_wake(scene->client, scene->run_id, NULL, NULL, &scene->error),
+        PAWL_EREFUSED, &scene->error);
+    fixture_expect(pawl_client_wake(scene->client, absent_id, NULL, NULL, &scene->error),
+        PAWL_ENOTFOUND, &scene->error);
+    fixture_expect(pawl_client_wake(scene->client, "me", NULL, NULL, &scene->error), PAWL_EINVAL,
+        &scene->error);
+}
+
+static void
 a_run_that_never_was_is_not_found(void **state)
 {
     struct scene *scene = *state;
@@ -701,6 +729,7 @@ main(void)
         cmocka_unit_test_setup_teardown(
             a_run_that_has_ended_cannot_be_cancelled_or_told_anything, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_a_transaction_holds_is_busy, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_wake_ends_a_delay_and_nothing_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_never_was_is_not_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_signal_is_kept_for_its_run_each_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_of_one_client_keep_their_order, set_up, tear_down),

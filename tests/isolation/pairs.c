@@ -41,6 +41,9 @@ static const struct state {
         "select iso.wait('r', 'w1', 'sleep', 'nap#1', '{\"ms\": 60000}'); select iso.moves_on('1 "
         "min');"
         "update pawl.worker set lease_until = pawl.now() + lease"},
+    {"sleeps",
+        "select iso.trigger('r', 'k'); select iso.claim('w1');"
+        "select iso.wait('r', 'w1', 'sleep', 'nap#1', '{\"ms\": 60000}')"},
     {"paused", "select iso.trigger('r', 'k'); select pawl.pause(array[iso.id('r')])"},
     {"failed",
         "select iso.trigger('r', 'k'); select iso.claim('w1'); select iso.commit('r', 'w1', "
@@ -54,6 +57,10 @@ static const struct state {
         "select iso.commit('r', 'w1', 'fail', null, '\"no undo\"', '{\"final\": true}')"},
     {"flow queued", "select iso.trigger('r', 'k', workflow => 'f')"},
     {"flow held", "select iso.trigger('r', 'k', workflow => 'f'); select iso.claim('w1', 10)"},
+    {"flow sleeps",
+        "select iso.trigger('r', 'k', workflow => 'f'); select iso.claim('w1', 10);"
+        "select iso.task('r', 'w1', 'a', 'sleep', null, 'nap#1', '{\"ms\": 60000}');"
+        "select iso.task('r', 'w1', 'a', 'suspend', null)"},
     {"flow lost",
         "select iso.trigger('r', 'k', workflow => 'f'); select iso.claim('w1', 10);"
         "select iso.moves_on('1 min')"},
@@ -117,6 +124,8 @@ static const struct verb {
         "(select answer from pawl.kill(array[iso.id('r')]))"},
     {"pause", "queued", VERB_ANY_RUN, "(select answer from pawl.pause(array[iso.id('r')]))"},
     {"resume", "paused", VERB_ANY_RUN, "(select answer from pawl.resume(array[iso.id('r')]))"},
+    {"wake", "sleeps", VERB_FORWARD | VERB_ANY_RUN,
+        "(select answer from pawl.wake(array[iso.id('r')]))"},
     {"retry", "failed", VERB_ANY_RUN, "(select answer from pawl.retry(array[iso.id('r')]))"},
     {"fork", "failed", VERB_ANY_RUN, "(select answer from pawl.fork(iso.id('r')))"},
     {"purge", "failed", VERB_ANY_RUN, "(select answer from pawl.purge(array[iso.id('r')]))"},
@@ -143,6 +152,8 @@ static const struct verb {
         "(select answer from pawl.cancel(array[iso.id('r')]))"},
     {"flow_kill", "flow held", VERB_CANCELS, "(select answer from pawl.kill(array[iso.id('r')]))"},
     {"flow_pause", "flow held", VERB_PLAIN, "(select answer from pawl.pause(array[iso.id('r')]))"},
+    {"flow_wake", "flow sleeps", VERB_FORWARD,
+        "(select answer from pawl.wake(array[iso.id('r')]))"},
     {"flow_sweep", "flow lost", VERB_NEVER_WAITS, "coalesce(pawl.housekeep()::text, '')"},
     {"flow_retry", "flow failed", VERB_PLAIN,
         "(select answer from pawl.retry(array[iso.id('r')]))"},

@@ -43,6 +43,7 @@ enum call_verb {
     CALL_KILL,
     CALL_PAUSE,
     CALL_RESUME,
+    CALL_WAKE,
     CALL_RETRY,
     CALL_ROLLBACK_RETRY,
     CALL_ROLLBACK_SKIP,

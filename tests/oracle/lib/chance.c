@@ -86,6 +86,8 @@ is_wanted(const struct oracle_view *view, enum want want)
         return view->ending && !view->rolling_back;
     case WANT_PAUSED:
         return view->paused;
+    case WANT_TIMED:
+        return view->living && view->place == 1 && !view->paused;
     case WANT_STUCK:
         return view->stuck;
     case WANT_FLOW:

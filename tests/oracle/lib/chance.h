@@ -32,6 +32,7 @@ enum want {
     WANT_ROLLING_BACK,
     WANT_ENDING,
     WANT_PAUSED,
+    WANT_TIMED, /* it waits, for time or something else */
     WANT_STUCK,
     WANT_FLOW, /* it lives */
 };

@@ -83,6 +83,7 @@ static const char *const wanted[] = {
     "kill: ok already not_found SUCCESS ERROR",
     "pause: ok already not_found SUCCESS ERROR CANCELLED",
     "resume: ok already not_found SUCCESS ERROR CANCELLED",
+    "wake: ok already refused not_found SUCCESS ERROR CANCELLED",
     "retry: ok already refused not_found",
     "rollback_retry: ok already refused not_found",
     "rollback_skip: ok already refused not_found",

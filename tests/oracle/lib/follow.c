@@ -146,6 +146,8 @@ operate_in_oracle(struct player *player, const struct call *call, const char *ch
         return oracle_pause(o, run, call->text, "op");
     case CALL_RESUME:
         return oracle_resume(o, run, "op");
+    case CALL_WAKE:
+        return oracle_wake(o, run, call->name, "op");
     case CALL_RETRY:
         return oracle_retry(o, run, "op");
     case CALL_ROLLBACK_RETRY:
@@ -305,6 +307,7 @@ player_follow(
     case CALL_KILL:
     case CALL_PAUSE:
     case CALL_RESUME:
+    case CALL_WAKE:
     case CALL_RETRY:
     case CALL_ROLLBACK_RETRY:
     case CALL_ROLLBACK_SKIP:

@@ -236,6 +236,9 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
     case CALL_RESUME:
         want = WANT_PAUSED;
         break;
+    case CALL_WAKE:
+        want = chance_of(g, 80) ? WANT_TIMED : WANT_LIVING;
+        break;
     case CALL_SIGNAL:
     case CALL_APPROVE:
     case CALL_REJECT:
@@ -258,8 +261,9 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
         break;
     }
     want = chance_of(g, 85) ? want : WANT_ANY;
-    call->run = want == WANT_WAITING || want == WANT_PAUSED ? chance_task(g, p, want, &view, &task)
-                                                            : chance_run(g, p, want, &view);
+    call->run = want == WANT_WAITING || want == WANT_PAUSED || want == WANT_TIMED
+        ? chance_task(g, p, want, &view, &task)
+        : chance_run(g, p, want, &view);
     if (chance_of(g, 3))
         call->run = CALL_NOBODY;
     call->text = chance_of(g, 50) ? NULL : "because";
@@ -273,10 +277,10 @@ make_operation(struct generator *g, const struct player *p, struct call *call)
             : chance_pick(g, chance_payloads, 7);
     } else if (call->verb == CALL_ROLLBACK_SKIP) {
         call->name = view.undone != NULL && chance_of(g, 90) ? chance_constant(view.undone) : "u#1";
-    } else if (call->verb == CALL_FORK) {
-        call->name = chance_of(g, 20) ? NULL
-            : view.flow               ? chance_pick(g, flow_steps, 5)
-                                      : chance_pick(g, steps, 6);
+    } else if (call->verb == CALL_FORK || call->verb == CALL_WAKE) {
+        call->name = chance_of(g, call->verb == CALL_FORK ? 20 : 70) ? NULL
+            : view.flow                                              ? chance_pick(g, flow_steps, 5)
+                                                                     : chance_pick(g, steps, 6);
     }
 }
 
@@ -319,6 +323,7 @@ static const struct weight {
     {CALL_KILL, {6, 4, 4, 12}},
     {CALL_PAUSE, {14, 8, 10, 40}},
     {CALL_RESUME, {16, 10, 12, 40}},
+    {CALL_WAKE, {16, 10, 25, 30}},
     {CALL_RETRY, {10, 14, 8, 25}},
     {CALL_ROLLBACK_RETRY, {5, 4, 4, 15}},
     {CALL_ROLLBACK_SKIP, {5, 4, 4, 15}},

@@ -43,6 +43,7 @@ is_for_phases(enum call_verb verb)
     case CALL_KILL:
     case CALL_PAUSE:
     case CALL_RESUME:
+    case CALL_WAKE:
     case CALL_RETRY:
     case CALL_ROLLBACK_RETRY:
     case CALL_ROLLBACK_SKIP:

@@ -488,7 +488,7 @@ render_run(struct render *r, const struct call *call)
 {
     enum call_verb v = call->verb;
     bool list = v == CALL_CANCEL || v == CALL_KILL || v == CALL_PAUSE || v == CALL_RESUME ||
-        v == CALL_RETRY || v == CALL_ROLLBACK_RETRY || v == CALL_PURGE;
+        v == CALL_WAKE || v == CALL_RETRY || v == CALL_ROLLBACK_RETRY || v == CALL_PURGE;
 
     pw_buf_adds(r->out, list ? "array[" : "");
     add_run(r, call->run);
@@ -508,6 +508,9 @@ render_run(struct render *r, const struct call *call)
     if (v == CALL_ROLLBACK_SKIP || v == CALL_FORK) {
         add_text(r, call->name);
         pw_buf_adds(r->out, v == CALL_FORK ? ", null, " : ", 'because', ");
+    } else if (v == CALL_WAKE) {
+        add_text(r, call->name);
+        pw_buf_adds(r->out, ", 'because', ");
     } else if (v == CALL_CANCEL) {
         add_text(r, call->text);
         pw_buf_adds(r->out, ", ");

@@ -83,6 +83,7 @@ static const struct statement {
     [CALL_KILL] = {"kill", 3, "select answer from pawl.kill(", ")"},
     [CALL_PAUSE] = {"pause", 3, "select answer from pawl.pause(", ")"},
     [CALL_RESUME] = {"resume", 2, "select answer from pawl.resume(", ")"},
+    [CALL_WAKE] = {"wake", 4, "select answer from pawl.wake(", ")"},
     [CALL_RETRY] = {"retry", 2, "select answer from pawl.retry(", ")"},
     [CALL_ROLLBACK_RETRY] = {"rollback_retry", 2, "select answer from pawl.rollback_retry(", ")"},
     [CALL_ROLLBACK_SKIP] = {"rollback_skip", 4, "select pawl.rollback_skip(", ")"},

@@ -36,8 +36,8 @@ oracle_progress(struct oracle_run *run, const char *name)
 }
 
 /* Something happened that the run's code should see. */
-static void
-make_ready(struct oracle *o, struct oracle_run *run)
+void
+oracle_make_ready(struct oracle *o, struct oracle_run *run)
 {
     if (run->place == ORACLE_HELD || run->paused) {
         run->woken = true;
@@ -65,7 +65,7 @@ oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait, enum o
     step->error = oracle_keep(o, error);
     step->source = oracle_keep(o, source);
     oracle_drop(run->waits, &run->waits_count, sizeof(*open), (size_t)(open - run->waits));
-    make_ready(o, run);
+    oracle_make_ready(o, run);
 }
 
 /* A step whose undo is still to do, by the name of the undo. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an operator does to one run: cancel, kill, pause, resume, retry, rollback, fork, purge. */
+/* What an operator does to one run: cancel, kill, pause, resume, wake, retry, rollback, fork, purge. */
 #include "flow.h"
 
 #include "base/uuid.h"
@@ -164,6 +164,99 @@ oracle_resume(struct oracle *oracle, const char *run, const char *by)
         return "already";
     oracle_audit(oracle, found, "resume", by);
     return "ok";
+}
+
+/* Whether the operator means the timer of this name, as it is shown; NULL means any. */
+static bool
+is_meant(struct oracle *o, const struct oracle_run *task, const char *name, const char *step)
+{
+    const char *shown = name;
+    size_t length;
+
+    if (step == NULL)
+        return true;
+    if (task->task > 0) {
+        const char *of = task->workflow->steps[task->task / ORACLE_STEP_SPAN - 1].name;
+        int element = task->task % ORACLE_STEP_SPAN;
+        const char *inside = name != NULL && strchr(name, '#') != NULL ? name : NULL;
+        const char *index = element > 0 ? oracle_keepf(o, "[%d]", element - 1) : "";
+
+        shown = oracle_keepf(
+            o, "%s%s%s%s", of, index, inside != NULL ? "/" : "", inside != NULL ? inside : "");
+    }
+    if (shown == NULL || shown[0] == '\0')
+        return false;
+    length = strcspn(shown, "#");
+    return strcmp(shown, step) == 0 || (strncmp(shown, step, length) == 0 && step[length] == '\0');
+}
+
+/* Ends what only time would end; false: there is nothing of that. */
+static bool
+wake_one(struct oracle *o, struct oracle_run *run, struct oracle_run *task, const char *step)
+{
+    bool woken = false;
+
+    if (task->place != ORACLE_WAITING || task->paused || task->due_at <= o->now ||
+        (run->ending && !run->rolling_back))
+        return false;
+    if (task->reason != NULL && strcmp(task->reason, "delay") == 0 &&
+        is_meant(o, task, NULL, step)) {
+        woken = true;
+        if (run->due_at == task->due_at && run->timeout_at != ORACLE_NONE)
+            run->timeout_at -= task->due_at - o->now;
+        if (run->due_at == task->due_at && run->place == ORACLE_OPEN)
+            run->due_at = o->now;
+    }
+    for (size_t i = 0; i < task->tries_count; i++) {
+        if (task->tries[i].due_at > o->now && is_meant(o, task, task->tries[i].name, step)) {
+            task->tries[i].due_at = o->now;
+            woken = true;
+        }
+    }
+    for (size_t i = 0; i < task->waits_count;) {
+        const struct oracle_wait *wait = &task->waits[i];
+
+        if (wait->kind == ORACLE_SLEEP && is_meant(o, task, wait->name, step)) {
+            oracle_settle(o, task, wait->name, ORACLE_SUCCESS, NULL, NULL, NULL);
+            woken = true;
+        } else {
+            i++;
+        }
+    }
+    if (woken)
+        oracle_make_ready(o, task);
+    return woken;
+}
+
+const char *
+oracle_wake(struct oracle *oracle, const char *run, const char *step, const char *by)
+{
+    struct oracle_run *found;
+    const char *answer = not_grabbed(oracle, run, &found);
+    bool woken = false, held = false, ready = false;
+
+    if (answer != NULL)
+        return answer;
+    for (struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next)
+        if (task->living && wake_one(oracle, found, task, step))
+            woken = true;
+    if (woken) {
+        oracle_audit(oracle, found, "wake", by);
+        return "ok";
+    }
+    for (struct oracle_run *task = found; task != NULL;
+         task = task == found ? found->tasks : task->next) {
+        if (!task->living)
+            continue;
+        held = held || task->place == ORACLE_HELD;
+        ready = ready || task->place == ORACLE_READY || task->place == ORACLE_SUSPECT ||
+            (task->place == ORACLE_WAITING && task->due_at <= oracle->now);
+    }
+    return (found->ending && !found->rolling_back) || found->paused || held || !ready ||
+            (found->place == ORACLE_OPEN && step != NULL)
+        ? "refused"
+        : "already";
 }
 
 /* Its key may have been freed and taken by a run that lives: then there would be two. */

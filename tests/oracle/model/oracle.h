@@ -262,6 +262,7 @@ const char *oracle_cancel(
 const char *oracle_kill(struct oracle *oracle, const char *run, const char *why, const char *by);
 const char *oracle_pause(struct oracle *oracle, const char *run, const char *why, const char *by);
 const char *oracle_resume(struct oracle *oracle, const char *run, const char *by);
+const char *oracle_wake(struct oracle *oracle, const char *run, const char *step, const char *by);
 const char *oracle_retry(struct oracle *oracle, const char *run, const char *by);
 const char *oracle_rollback_retry(struct oracle *oracle, const char *run, const char *by);
 const char *oracle_rollback_skip(

@@ -387,6 +387,9 @@ struct oracle_step *oracle_record(struct oracle *o, struct oracle_run *run, cons
 /* A new record was made: crashes and failed tries of that step are forgotten. */
 void oracle_progress(struct oracle_run *run, const char *name);
 
+/* Something happened that the run's code should see. */
+void oracle_make_ready(struct oracle *o, struct oracle_run *run);
+
 /* Ends a wait with a record and lets the run go on. */
 void oracle_settle(struct oracle *o, struct oracle_run *run, const char *wait,
     enum oracle_state state, const char *output, const char *error, const char *source);

@@ -76,6 +76,7 @@ trigger(workflow text, input json default '{}'::json, key text default null::tex
 trigger_many(workflow text, inputs json[], keys text[] default null::text[], tenant text default ''::text, priority integer default null::integer, delay interval default null::interval, metadata json default null::json, ids uuid[] default null::uuid[], key_ttl interval default null::interval, key_while_active boolean default false, limit_keys text[] default null::text[]) returns table(item integer, run_id uuid, created boolean, handled boolean)
 wait_event(session bigint, run uuid, fence integer, name text, topic text, key text default ''::text, match json default null::json, timeout interval default null::interval, task integer default 0) returns table(answer text, reason text, value json)
 wait_signal(session bigint, run uuid, fence integer, name text, timeout interval default null::interval, task integer default 0) returns table(answer text, reason text, value json)
+wake(runs uuid[], step text default null::text, why text default null::text, by text default null::text) returns table(run_id uuid, answer text, reason text)
 why(run uuid) returns text
 \.
 select is((select string_agg(f, e'\n') from (select f from agreed except select f from current_api) x), null, 'nothing is missing or changed');

@@ -28,6 +28,7 @@ insert into verb select format(c, :s, :'r', :f) from unnest(array[
     $$select * from pawl.kill(array[%2$L::uuid]) /* %1$s %3$s */$$,
     $$select * from pawl.pause(array[%2$L::uuid]) /* %1$s %3$s */$$,
     $$select * from pawl.resume(array[%2$L::uuid]) /* %1$s %3$s */$$,
+    $$select * from pawl.wake(array[%2$L::uuid]) /* %1$s %3$s */$$,
     $$select * from pawl.retry(array[%2$L::uuid]) /* %1$s %3$s */$$,
     $$select * from pawl.rollback_retry(array[%2$L::uuid]) /* %1$s %3$s */$$,
     $$select pawl.rollback_skip(%2$L, 'x') /* %1$s %3$s */$$,

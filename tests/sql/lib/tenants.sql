@@ -62,6 +62,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('kill', 'select * from pawl.kill(array[{run}])', '(ID,not_found)', false),
     ('pause', 'select * from pawl.pause(array[{run}])', '(ID,not_found)', false),
     ('resume', 'select * from pawl.resume(array[{run}])', '(ID,not_found)', false),
+    ('wake', 'select * from pawl.wake(array[{run}])', '(ID,not_found,)', false),
     ('retry', 'select * from pawl.retry(array[{run}])', '(ID,not_found)', false),
     ('rollback_retry', 'select * from pawl.rollback_retry(array[{run}])', '(ID,not_found)', false),
     ('rollback_skip', 'select pawl.rollback_skip({run}, ''undone#1'')', 'not_found', false),

@@ -24,7 +24,7 @@ insert into call values
     ('commit option json', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[''note''], array[$1], array[''x''], options => array[to_json($1)::text])'),
     ('commit child', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[''child''], array[''c#1''], array[''{}''], options => array[json_build_object(''workflow'', $1, ''detached'', $1, ''priority'', $1)::text])'),
     ('record_step token', 'select pawl.record_step($1)'), ('step_token step', 'select pawl.record_step(pawl.step_token(:s, :r, :f, $1))'),
-    ('cancel why', 'select pawl.cancel(array[gen_random_uuid()], $1, false, $1)'), ('pause why', 'select pawl.pause(array[:r], $1, $1)'), ('resume by', 'select pawl.resume(array[:r], $1)'),
+    ('cancel why', 'select pawl.cancel(array[gen_random_uuid()], $1, false, $1)'), ('pause why', 'select pawl.pause(array[:r], $1, $1)'), ('resume by', 'select pawl.resume(array[:r], $1)'), ('wake step', 'select pawl.wake(array[:r], $1, $1, $1)'),
     ('kill why', 'select pawl.kill(array[gen_random_uuid()], $1, $1)'), ('retry by', 'select pawl.retry(array[:r], $1)'), ('rollback_skip step', 'select pawl.rollback_skip(:r, $1, $1, $1)'),
     ('fork step', 'select pawl.fork(:r, $1, by => $1)'), ('purge why', 'select pawl.purge(array[gen_random_uuid()], $1, $1)'),
     ('pause_workflow', 'select pawl.pause_workflow($1, $1, $1)'), ('resume_workflow', 'select pawl.resume_workflow($1, $1)'), ('pause_queue', 'select pawl.pause_queue($1, $1)'), ('resume_queue', 'select pawl.resume_queue($1)'),

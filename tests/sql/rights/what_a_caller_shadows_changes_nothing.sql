@@ -63,7 +63,7 @@ begin
     select x.answer into a from pawl.wait_signal(s, r, f, 'go') x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';
     did := did operator(pg_catalog.||) pawl.signal(r, 'go') operator(pg_catalog.||) ' ';
     perform pawl.approve(r, 'fine'); perform pawl.reject(r, 'fine');
-    perform from pawl.pause(array[r]); perform from pawl.resume(array[r]);
+    perform from pawl.pause(array[r]); perform from pawl.resume(array[r]); perform from pawl.wake(array[r], 'x', 'y', 'z');
     perform pawl.pause_workflow('at.flow'); perform pawl.resume_workflow('at.flow'); perform pawl.pause_queue('at.flow'); perform pawl.resume_queue('at.flow');
     select x.fence into f from pawl.claim(s, 10) x where x.run_id operator(pg_catalog.=) r;
     select x.answer into a from pawl.sleep(s, r, f, 'nap', '1 hour') x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';

@@ -35,6 +35,7 @@ select replace(c, '$RUN', quote_literal(x.run)) as call, want, x.run from (value
     ('select answer from pawl.kill(array[$RUN::uuid])', 'not_found'),
     ('select answer from pawl.pause(array[$RUN::uuid])', 'not_found'),
     ('select answer from pawl.resume(array[$RUN::uuid])', 'not_found'),
+    ('select answer from pawl.wake(array[$RUN::uuid])', 'not_found'),
     ('select answer from pawl.retry(array[$RUN::uuid])', 'not_found'),
     ('select answer from pawl.rollback_retry(array[$RUN::uuid])', 'not_found'),
     ('select pawl.rollback_skip($RUN, ''x#1'')', 'not_found'),

@@ -162,6 +162,43 @@ answers_to_a_cancel_have_their_status(void **state)
 }
 
 static void
+answers_to_a_wake_have_their_status(void **state)
+{
+    static const struct {
+        const char *texts[2];
+        pawl_status status;
+        const char *message;
+    } cases[] = {
+        {{"ok", NULL}, PAWL_OK, NULL},
+        {{"already", NULL}, PAWL_OK, NULL},
+        {{"not_found", NULL}, PAWL_ENOTFOUND, "no run"},
+        {{"busy", NULL}, PAWL_EBUSY, "another transaction holds run"},
+        {{"refused", "it is paused: resume it"}, PAWL_EREFUSED,
+            "cannot be woken: it is paused: resume it"},
+        {{"SUCCESS", NULL}, PAWL_EREFUSED, "has ended: SUCCESS"},
+    };
+    pawl_client *client = fake_conn_client("5s");
+    pawl_error *error = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fake_conn_add(
+            (struct fake_turn){.what = FAKE_REPLY, .texts = cases[i].texts, .columns = 2});
+        assert_int_equal(
+            pawl_client_wake(client, some_id, NULL, "because", &error), cases[i].status);
+        if (cases[i].message != NULL)
+            assert_non_null(strstr(pawl_error_message(error), cases[i].message));
+        assert_int_equal(pawl_error_retryable(error), cases[i].status == PAWL_EBUSY);
+        pawl_error_free(error);
+        error = NULL;
+    }
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = NULL, .columns = 2});
+    assert_int_equal(pawl_client_wake(client, some_id, NULL, NULL, NULL), PAWL_ESCHEMA);
+    assert_int_equal(pawl_client_wake(client, "no id", NULL, NULL, NULL), PAWL_EINVAL);
+    pawl_client_close(client);
+}
+
+static void
 a_run_that_ended_is_told_whatever_its_error_is(void **state)
 {
     static const struct {
@@ -286,6 +323,7 @@ main(void)
         TEST(a_clock_that_no_id_can_have_is_said),
         TEST(an_answer_of_another_shape_is_a_wrong_schema),
         TEST(answers_to_a_cancel_have_their_status),
+        TEST(answers_to_a_wake_have_their_status),
         TEST(a_run_that_ended_is_told_whatever_its_error_is),
         TEST(a_wait_asks_again_until_its_time_is_over),
         TEST(a_test_clock_is_asked_for_after_it_was_moved),
