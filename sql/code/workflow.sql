@@ -16,6 +16,12 @@ begin
         perform pawl._raise('PW003', 'retry policy out of range',
             'max_attempts from 1 to 1000000, base >= 0, factor from 1 to 1000, cap up to ten years, jitter from 0 to 1.');
     end if;
+    if p_base > p_cap then
+        -- 1. An operator sets base to an hour, and leaves cap at ten minutes. 2. A step fails. Without the error its next attempt would
+        -- silently begin after ten minutes.
+        -- guard:base_within_cap
+        perform pawl._raise('PW003', format('base (%s) is more than cap (%s)', p_base, p_cap), 'Set a larger cap, or a smaller base.');
+    end if;
 end
 $$;
 comment on function pawl._check_policy(int, interval, double precision, interval, double precision) is 'refuses a retry policy that makes no sense';
@@ -38,6 +44,23 @@ begin
 end
 $$;
 comment on function pawl._check_limits(int, interval, interval) is 'refuses a priority or a time limit that makes no sense';
+
+create or replace function pawl._check_runtime(p_runtime text)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_runtime = '' then
+        -- 1. A script passes an empty variable as the runtime. 2. Runs are triggered. No worker offers a runtime without a name, so that
+        -- without the error no worker would ever claim one of them.
+        -- guard:runtime_name
+        perform pawl._raise('PW003', 'runtime must not be empty', 'Give the name of a runtime, or null for any worker.');
+    end if;
+end
+$$;
+comment on function pawl._check_runtime(text) is 'refuses a runtime without a name';
 
 create or replace function pawl.create_workflow(
     name text, runtime text default null, priority int default 100, max_attempts int default 5,
@@ -64,6 +87,7 @@ begin
         perform pawl._raise('PW003', format('bad workflow name "%s"', name),
             'Names are dotted and lower case, of a-z, 0-9, _ and -, at most 200 characters: billing.invoice.v1');
     end if;
+    perform pawl._check_runtime(runtime);
     perform pawl._check_limits(priority, run_timeout, step_timeout);
     perform pawl._check_policy(max_attempts, base, factor, cap, jitter);
     -- Creators of the same name queue up here, so that the second sees what the first did.
@@ -127,8 +151,16 @@ begin
         perform pawl._raise('PW002', format('unknown workflow "%s"', name), 'Create it with pawl.create_workflow.');
     end if;
     v_new := json_populate_record(v_old, options);
+    perform pawl._check_runtime(v_new.runtime);
     perform pawl._check_limits(v_new.priority, v_new.run_timeout, v_new.step_timeout);
     perform pawl._check_policy(v_new.max_attempts, v_new.base, v_new.factor, v_new.cap, v_new.jitter);
+    -- 1. A step of a flow sets base to five minutes; its cap is the flow's. 2. An operator sets cap of the flow to one minute. Without the
+    -- test base of the step would be above its cap.
+    -- guard:base_within_cap_of_steps
+    perform pawl._check_policy(p.max_attempts, p.base, p.factor, p.cap, p.jitter)
+    from pawl.flow_step s
+    cross join lateral pawl._step_policy(v_new, s.step_no) p
+    where s.workflow_id = v_old.workflow_id;
     update pawl.workflow w
     set runtime = v_new.runtime, priority = v_new.priority, max_attempts = v_new.max_attempts, base = v_new.base,
         factor = v_new.factor, cap = v_new.cap, jitter = v_new.jitter, run_timeout = v_new.run_timeout,

@@ -146,6 +146,12 @@ pw_options_fit(struct pw_options *options, unsigned call)
             options->mistake = "needs the option \"undo\"";
         }
     }
+    if (options->mistake == NULL && options->values[PW_OPTION_CAP_MS] != NULL &&
+        pw_options_number(options, PW_OPTION_BASE_MS, 0) >
+            pw_options_number(options, PW_OPTION_CAP_MS, 0)) {
+        options->about = table[PW_OPTION_BASE_MS].name;
+        options->mistake = "must not be more than the option \"cap_ms\"";
+    }
     return options->mistake == NULL;
 }
 

@@ -207,6 +207,9 @@ chance_policy(struct generator *g, struct oracle_policy *policy)
     policy->max_attempts = 1 + chance_below(g, 4);
     policy->base_us = (int64_t)chance_below(g, 3) * 500000;
     policy->factor = 1 + chance_below(g, 3);
+    /* Rarely more than the cap, which is refused. */
+    if (chance_of(g, 2))
+        policy->base_us = INT64_C(20000000);
     policy->cap_us = INT64_C(2000000) + (int64_t)chance_below(g, 3) * 4000000;
     policy->jitter = chance_of(g, 50) ? 0 : 0.25;
 }

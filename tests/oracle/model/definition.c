@@ -27,7 +27,7 @@ options_are_good(const struct oracle_workflow_spec *spec)
         (spec->step_timeout_us != ORACLE_NONE && spec->step_timeout_us <= 0))
         return false;
     return policy->max_attempts >= 1 && policy->max_attempts <= 1000000 && policy->base_us >= 0 &&
-        policy->factor >= 1 && policy->factor <= 1000 && policy->cap_us >= 0 &&
+        policy->factor >= 1 && policy->factor <= 1000 && policy->cap_us >= policy->base_us &&
         policy->jitter >= 0 && policy->jitter <= 1;
 }
 

@@ -75,6 +75,23 @@ a_mistake_in_an_option_is_said_by_the_call_and_then_forgotten(void **state)
 }
 
 static void
+a_base_above_the_cap_is_refused(void **state)
+{
+    (void)state;
+    begin(NULL);
+    pawl_run_option(run, "base_ms", "2001");
+    pawl_run_option(run, "cap_ms", "2000");
+    assert_int_equal(pawl_step(run, "a", do_nothing, NULL, NULL), PAWL_EINVAL);
+    assert_string_equal(pawl_run_error_message(run),
+        "option \"base_ms\" must not be more than the option \"cap_ms\"");
+    pawl_run_option(run, "base_ms", "2000");
+    pawl_run_option(run, "cap_ms", "2000");
+    assert_int_equal(pawl_step(run, "a", do_nothing, NULL, NULL), PAWL_OK);
+    pawl_run_option(run, "cap_ms", "0");
+    assert_int_equal(pawl_step(run, "b", do_nothing, NULL, NULL), PAWL_OK);
+}
+
+static void
 an_option_can_be_taken_back(void **state)
 {
     (void)state;
@@ -131,6 +148,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(
             a_mistake_in_an_option_is_said_by_the_call_and_then_forgotten, end),
+        cmocka_unit_test_teardown(a_base_above_the_cap_is_refused, end),
         cmocka_unit_test_teardown(an_option_can_be_taken_back, end),
         cmocka_unit_test_teardown(options_belong_to_the_next_call_whatever_it_answers, end),
         cmocka_unit_test_teardown(an_option_while_a_step_is_open_is_a_mistake, end),
