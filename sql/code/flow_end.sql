@@ -372,6 +372,25 @@ end
 $$;
 comment on function pawl._commit_task(pawl.task, pawl.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
 
+-- Whether a run can have, or have had, a task of this number: its workflow has a step for it, whose elements are tasks if it is a map.
+create or replace function pawl._has_task(p_run uuid, p_task int)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return exists (
+        select
+        from pawl.queue q
+        join pawl.flow_step s on s.workflow_id = q.workflow_id
+        where q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
+                                    (pawl._last_run(p_run)).queue_id)
+          and s.step_no = p_task / 1000000 and (s.map_from is null) = (p_task % 1000000 = 0));
+end
+$$;
+comment on function pawl._has_task(uuid, int) is 'whether a run can have had a task';
+
 -- The row of a flow's task is gone while its run lives: its claim recorded it, or lost it.
 create or replace function pawl._missing_task(
     p_run uuid, p_task int, p_fence int, p_kind text, p_name text, out answer text, out reason text, out value json)
@@ -404,6 +423,14 @@ begin
         return;
     end if;
     value := null;
+    if not pawl._has_task(p_run, p_task) then
+        -- 1. A client commits for a task number that no step has. Without the test the answer would be lease_lost, and the client would look
+        -- for a lease that it never had.
+        -- guard:unknown_task
+        answer := 'refused';
+        reason := format('the run has no task %s', p_task);
+        return;
+    end if;
     answer := 'lease_lost';
     reason := 'the task was taken back, or has ended';
 end

@@ -347,7 +347,7 @@ begin
     end if;
     if p_task > 0 then
         select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
-        if answer = 'already' then
+        if answer in ('already', 'refused') then
             return;
         end if;
     end if;

@@ -153,6 +153,16 @@ answer_done(
     return NULL;
 }
 
+/* Whether a run of this workflow can have a task of this number. */
+static bool
+can_have_task(const struct oracle_workflow *w, int task)
+{
+    int step = task / ORACLE_STEP_SPAN;
+
+    return w->flow && step >= 1 && step <= w->steps_count &&
+        (w->steps[step - 1].map_from == -1) == (task % ORACLE_STEP_SPAN == 0);
+}
+
 /* The run does not live. */
 static const char *
 answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
@@ -169,6 +179,8 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
 
         if (answer != NULL)
             return answer;
+        if (!can_have_task(run->workflow, item->task))
+            return "refused";
         if (last->status == 3)
             return "cancelled";
         return answer_late(o, session, task, item);
@@ -321,6 +333,8 @@ commit_one(struct oracle *o, int64_t session, const struct oracle_item *item, co
     if (!run->living) {
         const char *done = answer_done(o, run, item, value);
 
+        if (done == NULL && !can_have_task(run->workflow, item->task))
+            return "refused";
         return done == NULL ? answer_late(o, session, run, item) : done;
     }
     if (let_go_before(o, run, item, value))
