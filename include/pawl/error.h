@@ -28,7 +28,7 @@ typedef int pawl_status;
 enum {
     PAWL_OK = 0,
     PAWL_EINVAL = 1,      /* a bad argument, a wrong order, or an object from before a fork */
-    PAWL_ENOMEM = 2,      /* out of memory; nothing has happened */
+    PAWL_ENOMEM = 2,      /* out of memory: nothing was sent or recorded */
     PAWL_ECONN = 3,       /* no connection to the database */
     PAWL_ETIMEOUT = 4,    /* the time given is over; see above */
     PAWL_ENOTFOUND = 5,   /* no such run, workflow, queue or worker; no such place in JSON */

@@ -199,7 +199,7 @@ begin
         perform pawl._let_end(v_run, p_now);
     else
         perform pawl._finish_task(v_run, p_task.task_no, 2, null, json_build_object('code', 'crashed', 'message',
-            format('%s workers were lost while they held this task', p_crashes)), p_now, p_task.attempt, p_task.fence, p_task.started_at);
+            format('%s workers lost their lease while they held this task', p_crashes)), p_now, p_task.attempt, p_task.fence, p_task.started_at);
     end if;
 end
 $$;
@@ -273,7 +273,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_error json := json_build_object('code', 'crashed', 'message',
-        format('%s workers were lost while they held this run', p_task.crashes));
+        format('%s workers lost their lease while they held this run', p_task.crashes));
 begin
     if p_task.rolling_back then
         return pawl._end_run(p_task, 2, null, json_build_object('code', 'rollback_failed', 'error', v_error,

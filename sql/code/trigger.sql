@@ -252,10 +252,15 @@ language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_used uuid;
 begin
-    if exists (select from pawl.task t where t.run_id = any (p_ids) and t.tenant <> p_tenant)
-       or exists (select from pawl._runs(p_ids) r where r.tenant <> p_tenant) then
-        perform pawl._raise('PW001', 'an id was used by a run that is not found here', 'Make ids with pawl.make_id().');
+    v_used := coalesce(
+        (select t.run_id from pawl.task t where t.run_id = any (p_ids) and t.tenant <> p_tenant limit 1),
+        (select r.run_id from pawl._runs(p_ids) r where r.tenant <> p_tenant limit 1));
+    if v_used is not null then
+        -- It does not say that the run is another tenant's.
+        perform pawl._raise('PW001', format('run id "%s" is already in use', v_used), 'Make ids with pawl.make_id().');
     end if;
 end
 $$;

@@ -303,14 +303,15 @@ as $$
 declare
     v_first record;
     v_wait pawl.wait;
-    v_try record;
+    v_grace timestamptz;
     v_until text;
     v_since text;
 begin
     if p_task.ending is not null and not p_task.rolling_back then
-        -- Its worker was lost meanwhile.
-        return format('It is ending: cancelled %s ago; it ends when nobody has its parent locked.',
-            pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz));
+        -- Its worker was lost after the cancel, and its parent could not be locked then. The end of the grace period tries again.
+        select w.due_at into v_grace from pawl.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
+        return format('It is ending: cancelled %s ago, and its worker is gone. It ends when its grace period has passed (%s left) and no other transaction locks its parent run.',
+            pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), pawl._ago(coalesce(v_grace, p_now) - p_now));
     end if;
     select o.* into v_first from pawl._open_waits(p_task.run_id, p_task.task_no, p_now, 1) o;
     v_wait := v_first.wait;
@@ -381,7 +382,7 @@ begin
                  else format('was seen %s ago', pawl._ago(p_now - (v_last.lease_until - v_last.lease))) end);
     end if;
     if p_task.place = 3 then
-        return format('%sit is suspect: %s workers were lost with it, so it waits for one with nothing else in flight.', v_what,
+        return format('%sit is suspect: %s workers lost their lease while they held it, so it waits for one with nothing else in flight.', v_what,
             p_task.crashes);
     end if;
     -- guard:why_ahead_tenant

@@ -281,7 +281,7 @@ oracle_end_lost_task(struct oracle *o, struct oracle_run *task, bool crashed, bo
         finish(o, task, ORACLE_ERROR, NULL,
             oracle_error(o, "crashed",
                 oracle_keepf(
-                    o, "%d workers were lost while they held this task", task->crashes + 1)),
+                    o, "%d workers lost their lease while they held this task", task->crashes + 1)),
             task->fence + 1);
     }
     return true;

@@ -32,8 +32,8 @@ cancelled_error(struct oracle *o, const struct oracle_run *run)
 static const char *
 crash_out(struct oracle *o, struct oracle_run *run, int crashes)
 {
-    const char *error = oracle_error(
-        o, "crashed", oracle_keepf(o, "%d workers were lost while they held this run", crashes));
+    const char *error = oracle_error(o, "crashed",
+        oracle_keepf(o, "%d workers lost their lease while they held this run", crashes));
 
     if (run->rolling_back)
         return oracle_end_run(o, run, ORACLE_ERROR, NULL,

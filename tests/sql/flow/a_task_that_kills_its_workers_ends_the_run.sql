@@ -6,5 +6,5 @@ select run_id as r from pawl.trigger('k.flow', '5') \gset
 select t.session() as s \gset
 select t.crash_out(:s, 5) \gset
 select is(t.state(:'r'), 'ERROR', 'after five crashes');
-select matches((select error ->> 'message' from pawl.result(:'r')), 'step a#1 failed: 5 workers were lost', 'and says why');
+select matches((select error ->> 'message' from pawl.result(:'r')), 'step a#1 failed: 5 workers lost their lease', 'and says why');
 select * from finish();
