@@ -372,7 +372,7 @@ begin
         select v_over.triggered_at as at, 'triggered' as what, 1 as round, null::text as who,
                json_build_object('workflow', v_over.workflow, 'key', v_over.key) as detail, 0::bigint as n
         union all
-        select v_over.started_at, 'started', 1, null, null, 1 where v_over.started_at is not null
+        select v_over.started_at, 'started', 1, pawl._started_by(run), null, 1 where v_over.started_at is not null
         union all
         -- A fork has copies of records that are older than itself: they are its own from its trigger on.
         select greatest(coalesce(s.ended_at, s.started_at), v_over.triggered_at), case s.state when 1 then 'step_succeeded' when 2 then 'step_failed'
@@ -384,13 +384,9 @@ begin
         left join pawl.flow_step f on f.workflow_id = v_workflow and f.step_no = s.task_no / 1000000 and s.task_no > 0
         union all
         select a.at, a.what, null, a.who, a.detail, 2000000000 + a.audit_no
-        from (
-            select a.* from pawl.audit a where a.run_id = run
-            union all
-            select k.* from pawl.audit_kept k where k.run_id = run
-        ) a
+        from pawl._audits(run) a
         union all
-        select r.ended_at, 'ended', r.round::int, null,
+        select r.ended_at, 'ended', r.round::int, pawl._ended_by(r),
                json_build_object('status', (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], 'error', r.error),
                9000000000000000000
         from pawl._runs(array[run]) r
@@ -400,11 +396,72 @@ begin
 end
 $$;
 comment on function pawl.history(uuid) is
-'Every transition of a run in order: derived from its records, together with what was unusual (failed tries, lost leases, cancel, pause, operator acts, late results).
+'Every transition of a run in order: derived from its records, together with what was unusual (failed tries, lost leases, cancel, pause, operator acts, late results). who is the operator, the worker, or pawl for the engine itself; null where it is not known.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
 Bound: 20,000 rows.';
+
+-- The worker that executed a run first, as far as that is known: a later execution overwrites the session, and only a lost lease is noted.
+create or replace function pawl._started_by(p_run uuid)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+as $$
+begin
+    return (
+        select w.name
+        from pawl.worker w
+        where w.session_id = coalesce(
+            (select t.session_id from pawl.task t where t.run_id = p_run and t.task_no = 0 and t.attempt = 1 and t.started),
+            (select r.session_id from pawl._runs(array[p_run]) r where r.round = 1 and r.attempt = 1),
+            (select (a.detail ->> 'session')::bigint from pawl._audits(p_run) a
+             where a.what = 'lease_lost' and a.task_no = 0 and a.detail ->> 'fence' = '1')));
+end
+$$;
+comment on function pawl._started_by(uuid) is 'the worker that executed a run first, if it is known';
+
+-- Who ended a round: an operator, the engine (pawl), or the worker that held the run. Of a flow's tasks several workers did.
+create or replace function pawl._ended_by(p_run pawl.run)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_run.status = 3 then
+        return (
+            select a.who from pawl._audits(p_run.run_id) a
+            where a.what in ('cancel', 'kill') and a.at <= p_run.ended_at
+            order by a.audit_no desc limit 1);
+    end if;
+    -- A handler may use these codes for errors of its own, which have other messages.
+    if p_run.error ->> 'code' in ('timeout', 'crashed', 'record_too_large')
+       and p_run.error ->> 'message' ~ '^(the run has reached its time limit|[0-9]+ workers lost their lease|the run has recorded)' then
+        return 'pawl';
+    end if;
+    return (select w.name from pawl.worker w where w.session_id = p_run.session_id);
+end
+$$;
+comment on function pawl._ended_by(pawl.run) is 'who ended a round of a run, if it is known';
+
+create or replace function pawl._audits(p_run uuid)
+returns setof pawl.audit
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+as $$
+begin
+    return query
+    select a.* from pawl.audit a where a.run_id = p_run
+    union all
+    select k.* from pawl.audit_kept k where k.run_id = p_run;
+end
+$$;
+comment on function pawl._audits(uuid) is 'the audit rows of a run, wherever they live';
 
 create or replace function pawl.notes(run uuid, after bigint default 0, most int default 1000)
 returns table (note_no bigint, at timestamptz, kind text, name text, body text)
