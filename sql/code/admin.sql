@@ -136,7 +136,7 @@ begin
     end if;
     insert into pawl.act (at, what, who, detail)
     values (pawl.now(), 'drain_worker', coalesce(by, pawl._caller()), json_build_object('session', session));
-    perform pg_notify('pawl_' || session, 'drain');
+    perform pawl._hint(session, 'drain');
     return 'ok';
 end
 $$;

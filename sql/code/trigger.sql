@@ -193,7 +193,7 @@ begin
                      and (w.tenant is null or w.tenant = p_tenant))
     into v_idle, v_handled;
     if v_idle is not null then
-        perform pg_notify('pawl_' || v_idle, '');
+        perform pawl._hint(v_idle, '');
     end if;
     return v_handled;
 end
@@ -424,7 +424,7 @@ begin
     if v_flow then
         handled := pawl._first_handled(v_workflow, tenant, v_now);
     elsif v_idle is not null then
-        perform pg_notify('pawl_' || v_idle, '');
+        perform pawl._hint(v_idle, '');
     end if;
     return next;
 end

@@ -32,6 +32,10 @@ create table pawl.setting (
     grace interval not null default '30 s',
     -- Some role is bound to a tenant, so that callers have to be looked up.
     tenants_bound boolean not null default false,
+    -- Whether calls notify idle workers; and roles, by name, for whose calls another value counts than for the database.
+    notify boolean not null default true,
+    notify_on text[] not null default '{}',
+    notify_off text[] not null default '{}',
     payload_max int not null default 1048576,
     crash_max int not null default 5,
     suspect_at int not null default 2,

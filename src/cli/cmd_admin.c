@@ -120,6 +120,32 @@ const struct command cmd_admin[] = {
                 OPTION_BY("who does it"),
                 {.kind = KIND_END},
             }},
+    {.name = "notify",
+        .summary = "Set whether calls notify idle workers",
+        .text =
+            "Shows the values in force if VALUE is omitted. Turn it off for roles that use PREPARE "
+            "TRANSACTION, which fails after a notification; workers then find work by polling.",
+        .verb = "set_notify",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_CHOICE,
+                    .value = "VALUE",
+                    .choices = "on off default",
+                    .argument = "notify",
+                    .summary = "default, for a role only: as the database",
+                    .optional = true},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .name = "role",
+                    .value = "ROLE",
+                    .argument = "role_name",
+                    .summary = "for calls of this role only"},
+                OPTION_BY("who does it"),
+                {.kind = KIND_END},
+            }},
     {.name = "epoch raise",
         .summary = "After a failover that lost commits: let nothing written before count any more",
         .verb = "raise_epoch",

@@ -23,7 +23,7 @@ static const struct {
         " create_workflow alter_workflow create_flow add_step apply_flow delete_flow cancel kill "
         "pause resume wake retry rollback_retry rollback_skip fork purge pause_workflow "
         "resume_workflow pause_queue resume_queue drain_worker raise_epoch set_retention "
-        "set_session_limit "
+        "set_session_limit set_notify "
         "housekeep signal emit approve reject get_run result list_runs history notes list_waits "
         "list_queues list_workers list_workflows list_steps list_children list_events metrics "
         "list_acts why doctor "},

@@ -60,6 +60,7 @@ static const struct pw_verb verbs[] = {
     {"list_runs", PW_STMT_CALL_LIST_RUNS, true,
         {"only_workflow", "only_status", "only_tenant", "only_key", "since", "before", "cursor",
             "most"}},
+    {"set_notify", PW_STMT_CALL_SET_NOTIFY, false, {"notify", "role_name", "by"}},
     {"history", PW_STMT_CALL_HISTORY, true, {"run"}},
     {"notes", PW_STMT_CALL_NOTES, true, {"run", "after", "most"}},
     {"list_waits", PW_STMT_CALL_LIST_WAITS, true, {"run", "approvals", "tenant", "cursor", "most"}},

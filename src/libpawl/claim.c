@@ -20,6 +20,14 @@ static const int64_t held_every_us = 30000000;
 /* A request whose reply is lost so often in a row may be lost because of the reply: there is no memory for it, and libpq breaks. */
 static const unsigned losses_max = 3;
 
+/*
+ * Claims that notifications ask for are at least hint_gap_us apart. Of those that give nothing, there may be hint_burst at once, and then one
+ * in hint_refill_us: another worker was faster, or a login sends notifications to cause load.
+ */
+static const int64_t hint_gap_us = 2000;
+static const int64_t hint_refill_us = 32000;
+static const int64_t hint_burst = 8;
+
 /* The most tasks that a worker holds, so that a slow database does not fill its memory. */
 static size_t
 held_max(size_t concurrency)
@@ -33,6 +41,34 @@ pw_claim_soon(pawl_worker *worker, int64_t at_us)
     /* The one that is under way may have looked before there was something to see. */
     worker->claim_again = worker->claim.sent;
     if (at_us < worker->claim_at_us)
+        worker->claim_at_us = at_us;
+}
+
+static int64_t
+later_us(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When a notification may make the worker claim. */
+static int64_t
+hint_at(const pawl_worker *worker, int64_t now_us)
+{
+    int64_t at_us = pw_add_us(worker->hinted_us, hint_gap_us);
+
+    /* guard:hints_in_vain */
+    at_us = later_us(at_us, worker->hint_paid_us - hint_burst * hint_refill_us);
+    return later_us(at_us, now_us);
+}
+
+void
+pw_claim_hint(pawl_worker *worker, int64_t now_us)
+{
+    int64_t at_us = hint_at(worker, now_us);
+
+    worker->hint_pending = true;
+    /* A server that refuses claims is not asked more often because of it. */
+    if (worker->claim_tries == 0 && at_us < worker->claim_at_us)
         worker->claim_at_us = at_us;
 }
 
@@ -149,6 +185,10 @@ send_claim(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
     }
     worker->claim.sent = true;
     worker->claim_again = false;
+    worker->claim_hinted = worker->hint_pending;
+    if (worker->hint_pending)
+        worker->hinted_us = now_us;
+    worker->hint_pending = false;
     worker->idle_marked = false;
     worker->claim_lane = lane;
     pw_conn_pump(lane->conn);
@@ -445,6 +485,11 @@ plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
         worker->claim_at_us =
             pw_add_us(now_us, pw_jitter(&worker->rand, pw_ms_to_us(worker->settings.poll_ms), 0.1));
     }
+    if (count == 0 && worker->claim_hinted)
+        worker->hint_paid_us = pw_add_us(later_us(worker->hint_paid_us, now_us), hint_refill_us);
+    /* The notification may be about a run that the claim did not see. */
+    if (worker->hint_pending)
+        pw_claim_hint(worker, now_us);
 }
 
 void

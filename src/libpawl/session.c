@@ -18,6 +18,8 @@ static const int64_t register_base_us = 100000;
 static const int64_t register_cap_us = 5000000;
 /* Steps that execute for longer than this are shown with the heartbeat. */
 static const int64_t shown_after_us = 1000000;
+/* Any login can notify, so notifications make a worker send at most one heartbeat in this time. */
+static const int64_t notice_gap_us = 1000000;
 /* The engine refuses a heartbeat that tells more; what there is no room for is not shown. */
 static const size_t running_max = (size_t)64 * 1024;
 
@@ -241,7 +243,26 @@ send_heartbeat(pawl_worker *worker, int64_t now_us)
     worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us);
 }
 
-/* Hints: there may be work, or somebody wants the worker to leave. */
+/* Sends a heartbeat soon, because its answer may hold a notice. */
+static void
+ask_for_notice(pawl_worker *worker, int64_t now_us)
+{
+    int64_t at_us = pw_add_us(worker->notice_asked_us, notice_gap_us);
+
+    /* guard:hinted_heartbeats */
+    if (at_us < now_us)
+        at_us = now_us;
+    if (at_us < worker->heartbeat_at_us) {
+        worker->heartbeat_at_us = at_us;
+        worker->notice_asked_us = at_us;
+    }
+}
+
+/*
+ * A notification is a hint, whoever sent it: PostgreSQL lets every login notify every channel. So its payload decides only where the
+ * worker looks: 1. An operator calls drain_worker(), which marks the session and notifies "drain". 2. The worker sends a heartbeat. 3. The
+ * answer says whether the session is draining. If the worker obeyed the payload, a login without any rights could stop every worker.
+ */
 static void
 take_notifications(pawl_worker *worker, int64_t now_us)
 {
@@ -249,9 +270,10 @@ take_notifications(pawl_worker *worker, int64_t now_us)
 
     while (pw_conn_notified(worker->control, payload, sizeof(payload))) {
         if (strcmp(payload, "drain") == 0)
-            pawl_worker_drain(worker);
+            /* guard:notification_is_a_hint */
+            ask_for_notice(worker, now_us);
         else
-            pw_claim_soon(worker, now_us);
+            pw_claim_hint(worker, now_us);
     }
 }
 

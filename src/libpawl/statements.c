@@ -185,6 +185,8 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_CALL_SET_SESSION_LIMIT] = {PW_STMT_CALL_SET_SESSION_LIMIT,
         "pawl_call_set_session_limit",
         "select * from pawl.set_session_limit(sessions => $1, by => $2)", {0}, true},
+    [PW_STMT_CALL_SET_NOTIFY] = {PW_STMT_CALL_SET_NOTIFY, "pawl_call_set_notify",
+        "select * from pawl.set_notify(notify => $1, role_name => $2, by => $3)", {0}, true},
     [PW_STMT_CALL_HOUSEKEEP] = {PW_STMT_CALL_HOUSEKEEP, "pawl_call_housekeep",
         "select * from pawl.housekeep()", {0}, true},
     [PW_STMT_CALL_APPROVE] = {PW_STMT_CALL_APPROVE, "pawl_call_approve",

@@ -188,7 +188,8 @@ struct pawl_worker {
     struct pw_request heartbeat;
     int64_t heartbeat_at_us;
     int64_t heartbeat_every_us;
-    size_t create_next; /* handler whose workflow is to be created next */
+    int64_t notice_asked_us; /* when a notification last made the worker send a heartbeat */
+    size_t create_next;      /* handler whose workflow is to be created next */
     enum pw_session_state session_state;
     int64_t session;
     int32_t epoch; /* the highest that was seen */
@@ -207,8 +208,12 @@ struct pawl_worker {
     unsigned claim_losses; /* how often its reply was lost */
     bool claim_quiet;
     unsigned claim_looks;
-    bool claim_pending; /* asked for, perhaps not sent */
-    bool claim_again;   /* a hint came while one was under way */
+    bool claim_pending;   /* asked for, perhaps not sent */
+    bool claim_again;     /* there may be more than the claim in flight has seen */
+    bool hint_pending;    /* a notification came, and no claim was sent since */
+    bool claim_hinted;    /* the claim in flight was sent because of one */
+    int64_t hinted_us;    /* when the last such claim was sent */
+    int64_t hint_paid_us; /* grows with each such claim that gave nothing; see hint_at() */
     int64_t claim_at_us;
     unsigned claim_tries;
     unsigned looked;
@@ -293,6 +298,8 @@ int64_t pw_claim_next_us(const pawl_worker *worker);
 void pw_held_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 void pw_idle_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 
+/* Claims because of a notification: at once, or a little later if those before it were of no use. */
+void pw_claim_hint(pawl_worker *worker, int64_t now_us);
 /* task.c */
 /* Whether the lease holds is known again, one way or the other: who waits for that goes on. With the lock held. */
 void pw_worker_sure(pawl_worker *worker);

@@ -65,6 +65,7 @@ retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer
 revoke_role(role_name name, rights text) returns void
 rollback_retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
 rollback_skip(run uuid, step text, why text default null::text, by text default null::text) returns text
+set_notify(notify text default null::text, role_name name default null::name, by text default null::text) returns table(role text, value text)
 set_retention(run_retention interval default null::interval, event_retention interval default null::interval, by text default null::text) returns table(runs interval, events interval)
 set_session_limit(sessions integer default null::integer, by text default null::text) returns integer
 signal(run uuid, name text, payload json default '{}'::json) returns text

@@ -42,6 +42,7 @@ insert into verb select format(c, :s, :'r', :f) from unnest(array[
     $$select pawl.raise_epoch('x') /* %1$s %2$L %3$s */$$,
     $$select * from pawl.set_retention('1 day') /* %1$s %2$L %3$s */$$,
     $$select pawl.set_session_limit(5) /* %1$s %2$L %3$s */$$,
+    $$select * from pawl.set_notify('off') /* %1$s %2$L %3$s */$$,
     $$select pawl.housekeep() /* %1$s %2$L %3$s */$$,
     $$select pawl.grant_role(current_user, 'reader') /* %1$s %2$L %3$s */$$,
     $$select pawl.revoke_role(current_user, 'reader') /* %1$s %2$L %3$s */$$]) c;

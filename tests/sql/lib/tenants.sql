@@ -76,6 +76,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('raise_epoch', 'select pawl.raise_epoch(''because'')', 'PW007', false),
     ('set_retention', 'select * from pawl.set_retention(''1 day'')', 'PW007', false),
     ('set_session_limit', 'select pawl.set_session_limit(1)', 'PW007', false),
+    ('set_notify', 'select * from pawl.set_notify(''off'')', 'PW007', false),
     ('housekeep', 'select pawl.housekeep()', 'PW007', false),
     ('approve', 'select pawl.approve({run}, ''canary-approval'')', 'PW001', false),
     ('reject', 'select pawl.reject({run}, ''canary-approval'')', 'PW001', false),

@@ -89,6 +89,7 @@ begin
     select x.answer into a from pawl.purge(array[k]) x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';
     perform from pawl.set_retention();
     perform pawl.set_session_limit();
+    perform from pawl.set_notify();
     perform pawl.housekeep();
     perform pawl.drain_worker(s);
     perform pawl.raise_epoch('test');

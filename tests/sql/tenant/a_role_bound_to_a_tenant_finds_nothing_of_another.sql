@@ -65,6 +65,7 @@ insert into try values
     ('select pawl.raise_epoch(''x'')', 'PW007', ''),
     ('select pawl.alter_workflow(''test.flow'', ''{}'')', 'PW007', ''),
     ('select runs from pawl.set_retention(''1 day'')', 'PW007', ''),
+    ('select value from pawl.set_notify(''off'')', 'PW007', ''),
     ('select act_no from pawl.list_acts()', 'PW007', ''),
     ('select what from pawl.doctor()', 'PW007', ''),
     ('select run_id from pawl.list_runs()', 'nothing', ''),
