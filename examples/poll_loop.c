@@ -3,7 +3,7 @@
  * A worker inside a loop that is not pawl's: one thread, poll(2), any number of runs under way. It watches the worker's
  * descriptor beside its own (here: signals), and calls on runs never block: they answer PAWL_PENDING and the run comes back later.
  *
- *     poll_loop            works until SIGTERM, then finishes what it has begun and leaves
+ *     poll_loop            works until SIGTERM, then finishes what it has begun and leaves, within 10 s
  *     poll_loop demo       triggers 20 runs, executes them, and exits
  *
  * The database is the one that libpq's variables name (PGHOST, PGDATABASE …).
@@ -102,7 +102,7 @@ main(int argc, char **argv)
         if (demo && finished == 20)
             pawl_worker_drain(worker);
         if (poll(fds, 2, -1) > 0 && fds[0].revents != 0) {
-            pawl_worker_drain(worker);
+            pawl_worker_drain_within(worker, 10000); /* even if the database has gone */
             fds[0].fd = -1; /* told once: nobody reads it, so it would be readable for ever */
         }
     }

@@ -188,6 +188,14 @@ PAWL_API PAWL_MUST_USE int pawl_worker_fd(pawl_worker *worker);
 PAWL_API void pawl_worker_drain(pawl_worker *worker);
 
 /*
+ * Drains, and ends the worker within timeout_ms (-1: no limit), even if the database cannot be reached. Returns at once. When the limit
+ * has passed, pawl_worker_next() returns PAWL_DRAINED, and every call on a run that has not ended answers PAWL_ELEASE_LOST: finish these
+ * runs as usual. The database reclaims them at once, or when their lease has expired if it cannot be reached. The last quarter of the
+ * limit, at most 5 s, is reserved for leaving the database; runs are released when it begins. Of several calls the earliest limit counts.
+ */
+PAWL_API void pawl_worker_drain_within(pawl_worker *worker, int64_t timeout_ms);
+
+/*
  * Drains, waits for at most timeout_ms (-1: without end) until every run is finished and durable, gives back the rest and
  * leaves. A run that is still executing then answers PAWL_ELEASE_LOST to everything. PAWL_ETIMEOUT: some were still executing,
  * or what they came to is not written down.

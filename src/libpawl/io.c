@@ -11,9 +11,6 @@ enum {
     FDS = PW_LANES_MAX + 2
 };
 
-/* How long the thread tries to say goodbye. */
-static const int64_t leave_us = 5000000;
-
 void
 pw_io_wake(pawl_worker *worker)
 {
@@ -155,6 +152,8 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
     atomic_store(&worker->sleeping, true);
     (void)pthread_mutex_lock(&worker->lock);
     posted = !pw_list_empty(&worker->posted);
+    if (worker->leave_at_us < until_us)
+        until_us = worker->leave_at_us;
     (void)pthread_mutex_unlock(&worker->lock);
     if (posted || until_us < now_us)
         until_us = now_us;
@@ -285,12 +284,16 @@ say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
 static void
 leave(pawl_worker *worker)
 {
-    int64_t until_us = pw_add_us(pw_now_us(), leave_us);
+    int64_t until_us = pw_add_us(pw_now_us(), PW_LEAVE_US);
     struct pw_conn *conn;
     int pause_ms = 0;
 
     if (worker->session_state != PW_SESSION_LIVE)
         return;
+    (void)pthread_mutex_lock(&worker->lock);
+    if (worker->left_by_us < until_us)
+        until_us = worker->left_by_us;
+    (void)pthread_mutex_unlock(&worker->lock);
     settle_lanes(worker, until_us);
     /* What is given back may be with others before the goodbye is answered: who wants to start a step waits until it is told. */
     atomic_store(&worker->lease_until_us, 0);
@@ -376,7 +379,8 @@ pw_io_main(void *arg)
             pump(worker, fds);
         }
         (void)pthread_mutex_lock(&worker->lock);
-        stopping = worker->stopping;
+        /* guard:drain_within */
+        stopping = worker->stopping || pw_now_us() >= worker->leave_at_us;
         (void)pthread_mutex_unlock(&worker->lock);
     }
     end(worker);

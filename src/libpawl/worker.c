@@ -110,6 +110,8 @@ init_lists(pawl_worker *worker)
     worker->held_at_us = INT64_MAX;
     worker->claim_cap = PW_CLAIM_MAX;
     worker->due_again_us = INT64_MAX;
+    worker->leave_at_us = INT64_MAX;
+    worker->left_by_us = INT64_MAX;
     worker->drain_fd = -1;
     worker->wake.fd = -1;
     worker->ready.fd = -1;
@@ -187,6 +189,26 @@ pawl_worker_drain(pawl_worker *worker)
         pw_wake_set(&worker->ready);
     (void)pthread_mutex_unlock(&worker->lock);
     pw_io_wake(worker);
+}
+
+void
+pawl_worker_drain_within(pawl_worker *worker, int64_t timeout_ms)
+{
+    int64_t now_us = pw_now_us();
+    int64_t reserve_us = pw_ms_to_us(timeout_ms) / 4;
+    int64_t left_by_us = pw_add_us(now_us, pw_ms_to_us(timeout_ms));
+
+    if (worker == NULL || is_foreign(worker))
+        return;
+    if (reserve_us > PW_LEAVE_US)
+        reserve_us = PW_LEAVE_US;
+    (void)pthread_mutex_lock(&worker->lock);
+    if (timeout_ms >= 0 && left_by_us < worker->left_by_us) {
+        worker->left_by_us = left_by_us;
+        worker->leave_at_us = left_by_us - reserve_us;
+    }
+    (void)pthread_mutex_unlock(&worker->lock);
+    pawl_worker_drain(worker);
 }
 
 /* Drains, waits, leaves; returns how many runs were still executing or not written down. The worker must have been started. */

@@ -30,6 +30,7 @@ enum {
     PW_LANES_MAX = 2,
     PW_CLAIM_MAX = 1000,    /* the engine gives no more at once */
     PW_HANDLERS_MAX = 1000, /* as many as the engine takes of one session */
+    PW_LEAVE_US = 5000000,  /* how long the I/O thread tries to say goodbye */
 };
 
 /* What a request on a connection is about: the tag of its reply. */
@@ -164,7 +165,9 @@ struct pawl_worker {
     bool started;
     bool stopped; /* the I/O thread is gone, or about to be */
     bool draining;
-    bool stopping; /* leave now */
+    bool stopping;       /* leave now */
+    int64_t leave_at_us; /* leave then, whatever executes; INT64_MAX: no limit */
+    int64_t left_by_us;  /* by when the worker must have left */
     bool registered;
     bool start_failed; /* start_error will not go away by itself */
     bool fd_wanted;
@@ -295,11 +298,11 @@ void pw_claim_broken(pawl_worker *worker, struct pw_lane *lane, int64_t now_us);
 bool pw_claim_late(const pawl_worker *worker, int64_t now_us);
 void pw_claim_soon(pawl_worker *worker, int64_t at_us);
 int64_t pw_claim_next_us(const pawl_worker *worker);
+/* Claims because of a notification: at once, or a little later if those before it were of no use. */
+void pw_claim_hint(pawl_worker *worker, int64_t now_us);
 void pw_held_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 void pw_idle_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 
-/* Claims because of a notification: at once, or a little later if those before it were of no use. */
-void pw_claim_hint(pawl_worker *worker, int64_t now_us);
 /* task.c */
 /* Whether the lease holds is known again, one way or the other: who waits for that goes on. With the lock held. */
 void pw_worker_sure(pawl_worker *worker);

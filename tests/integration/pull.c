@@ -148,6 +148,120 @@ next_waits_as_long_as_it_is_told(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "null");
 }
 
+/* Takes and finishes runs until the worker is drained. Returns how many had lost their lease. */
+static int
+take_until_drained(struct scene *scene, pawl_status *last)
+{
+    int64_t deadline_ms = scene_now_ms() + scene_patience_ms;
+    pawl_run *run = NULL;
+    int lost = 0;
+
+    while ((*last = take(scene, 100, &run)) != PAWL_DRAINED && scene_now_ms() < deadline_ms) {
+        pawl_status status;
+
+        if (*last != PAWL_OK)
+            continue;
+        status = pawl_step(run, "one", one, NULL, NULL);
+        lost += status == PAWL_ELEASE_LOST;
+        if (status != PAWL_PENDING)
+            pawl_run_finish(run, status, (pawl_bytes){0});
+    }
+    return lost;
+}
+
+/* Calls are in flight when the database goes: their answers never come. */
+static void
+check_drain_without_database(struct scene *scene, enum proxy_mode mode, bool cut)
+{
+    struct proxy *proxy = proxy_new(&(struct proxy_options){0});
+    pawl_run *runs[3] = {NULL};
+    pawl_status last = PAWL_OK;
+    char database[200];
+    int64_t began_ms;
+
+    (void)snprintf(
+        database, sizeof(database), "host=%s port=%d", proxy_host(proxy), proxy_port(proxy));
+    scene_set(scene, "database", database);
+    scene_set(scene, "drain_timeout", "24h");
+    scene_handle(scene, "pull.gone", NULL, NULL);
+    scene_start(scene);
+    for (int i = 0; i < 3; i++) {
+        scene_trigger(scene, "pull.gone", "{}");
+        assert_int_equal(take(scene, scene_patience_ms, &runs[i]), PAWL_OK);
+        pawl_run_set_nonblocking(runs[i]);
+    }
+    proxy_mode(proxy, mode, 0);
+    if (cut)
+        proxy_cut_all(proxy);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pawl_step(runs[i], "one", one, NULL, NULL), PAWL_PENDING);
+    began_ms = scene_now_ms();
+    pawl_worker_drain_within(scene->worker, 2000);
+    assert_int_equal(take_until_drained(scene, &last), 3);
+    assert_int_equal(last, PAWL_DRAINED);
+    (void)printf("# drained after %ld ms\n", (long)(scene_now_ms() - began_ms));
+    pawl_worker_free(scene->worker);
+    scene->worker = NULL;
+    /* drain_timeout is not waited for on top of it. */
+    assert_in_range(scene_now_ms() - began_ms, 1000, scene_patience_ms);
+    proxy_free(proxy);
+}
+
+static void
+a_drain_with_a_limit_ends_while_the_database_is_silent(void **state)
+{
+    check_drain_without_database(*state, PROXY_BLACKHOLE, false);
+}
+
+static void
+a_drain_with_a_limit_ends_while_the_database_refuses_connections(void **state)
+{
+    check_drain_without_database(*state, PROXY_REFUSE, true);
+}
+
+static void
+a_drain_with_a_limit_lets_runs_end_before_it_has_passed(void **state)
+{
+    struct scene *scene = *state;
+    pawl_status last = PAWL_OK;
+    pawl_run *run = NULL;
+
+    scene_handle(scene, "pull.limit", NULL, NULL);
+    scene_start(scene);
+    scene_trigger(scene, "pull.limit", "{}");
+    assert_int_equal(take(scene, scene_patience_ms, &run), PAWL_OK);
+    pawl_run_set_nonblocking(run);
+    /* The earliest counts, and no limit is none. */
+    pawl_worker_drain_within(scene->worker, 3600 * 1000);
+    pawl_worker_drain_within(scene->worker, -1);
+    assert_int_equal(take(scene, 50, &run), PAWL_ETIMEOUT);
+    assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_PENDING);
+    assert_int_equal(take_until_drained(scene, &last), 0);
+    assert_int_equal(last, PAWL_DRAINED);
+    assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "null");
+    pawl_worker_drain_within(NULL, 1);
+}
+
+static void
+a_run_that_outlives_the_limit_of_a_drain_is_released(void **state)
+{
+    struct scene *scene = *state;
+    pawl_run *run = NULL, *none = NULL;
+
+    scene_handle(scene, "pull.over", NULL, NULL);
+    scene_start(scene);
+    scene_trigger(scene, "pull.over", "{}");
+    assert_int_equal(take(scene, scene_patience_ms, &run), PAWL_OK);
+    pawl_worker_drain_within(scene->worker, 0);
+    assert_int_equal(take(scene, scene_patience_ms, &none), PAWL_DRAINED);
+    /* At once, and not when its lease has expired; without counting a crash. */
+    scene_until(scene, "select status = 'QUEUED' from pawl.get_run($1)", scene->run_id);
+    assert_int_equal(
+        scene_number(scene, "select crashes from pawl.task where run_id = $1", scene->run_id), 0);
+    assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_ELEASE_LOST);
+    pawl_run_finish(run, PAWL_ELEASE_LOST, (pawl_bytes){0});
+}
+
 /* Where a run stands. */
 struct place {
     int step;
@@ -412,6 +526,10 @@ main(void)
         TEST(branches_that_do_not_block_come_back_one_by_one),
         TEST(every_call_can_be_made_without_blocking_and_undos_too),
         TEST(what_was_begun_when_the_worker_is_drained_can_be_finished),
+        TEST(a_drain_with_a_limit_ends_while_the_database_is_silent),
+        TEST(a_drain_with_a_limit_ends_while_the_database_refuses_connections),
+        TEST(a_drain_with_a_limit_lets_runs_end_before_it_has_passed),
+        TEST(a_run_that_outlives_the_limit_of_a_drain_is_released),
 #undef TEST
     };
 
