@@ -77,7 +77,8 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_payload jsonb := p_event.payload::jsonb;
+    -- Only where a wait compares something.
+    v_payload jsonb := case when p_path_sets <> '{}' and p_path_sets <> array[''] then pawl._comparable(p_event.payload) end;
     v_wait pawl.wait;
     v_task pawl.task;
     v_event pawl.event;
@@ -242,7 +243,7 @@ comment on function pawl.emit(text, json, text, text, uuid) is
 'Emits an event under a topic and key, in the caller''s transaction. It is stored for the event retention, so that a wait that comes later finds it; waits that match now are settled and their runs go on. One event may wake many runs: up to 1,000 in this call, the rest by housekeeping soon after. Give busy topics a key: emits and waits of one topic and key queue up behind each other.
 Twice: with the same id, already.
 Locks: the row of the topic and key, then the tasks that it wakes, in the order of their ids.
-Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit, 22P05 a payload with \u0000; 40001 above read committed.
+Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit; 40001 above read committed.
 Bound: 1,000 waits settled.';
 
 -- The run''s hot row, changed so that it is the caller''s until the end of the transaction.

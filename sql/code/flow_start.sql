@@ -194,8 +194,7 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    -- What cannot be part of a value in the database cannot be asked for either.
-    return coalesce(pawl._digest(pawl._path_set(p_condition), pawl._readable(p_input::text)::jsonb)
+    return coalesce(pawl._digest(pawl._path_set(p_condition), pawl._comparable(p_input))
                     = pawl._match_digest(p_condition), false);
 end
 $$;

@@ -14,6 +14,22 @@ end
 $$;
 comment on function pawl._path_set(json) is 'the paths of a match, sorted, one to a line';
 
+-- Whether a number is within the range of numeric.
+create or replace function pawl._is_comparable(p_number text)
+returns boolean
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return p_number::numeric is not null;
+exception
+    when data_exception then
+        return false;
+end
+$$;
+comment on function pawl._is_comparable(text) is 'whether a number can be compared with others';
+
 create or replace function pawl._match_problem(p_match json)
 returns text
 language plpgsql
@@ -35,6 +51,16 @@ begin
         where m.key !~ '^/' or position(chr(10) in m.key) > 0 or length(m.key) > 200
            or json_typeof(m.value) in ('object', 'array')) then
         return 'each path of a match must be a JSON pointer like /user/id, its value a scalar';
+    end if;
+    -- A tilde that no 0 or 1 follows means the same as ~0.
+    -- guard:match_path_once
+    if (select count(*) > count(distinct regexp_replace(k, '~(?![01])', '~0', 'g')) from json_object_keys(p_match) k) then
+        return 'match has the same path twice';
+    end if;
+    -- guard:match_number
+    if exists (
+        select from json_each(p_match) m where json_typeof(m.value) = 'number' and not pawl._is_comparable(m.value::text)) then
+        return 'a number of the match is beyond the range of numeric';
     end if;
     return null;
 end

@@ -88,3 +88,38 @@ begin
 end
 $$;
 comment on function pawl._readable(text) is 'JSON whose characters all can be read';
+
+-- A payload as a match or a condition compares it. The type jsonb holds no \u0000, no half of a character and no number beyond the range of
+-- numeric, all of which are JSON. Without this, an event or a step that succeeded would fail because of a value that nobody asked for, and
+-- the server would log the beginning of the payload with the error. What cannot be compared matches nothing: such a number stands here as an
+-- array. So does, in the same payload, every number with four or more characters after the e, or with 255 digits in a row.
+create or replace function pawl._comparable(p_payload json)
+returns jsonb
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_text text;
+begin
+    return p_payload::jsonb;
+exception
+    -- guard:comparable
+    when data_exception then
+        v_text := pawl._readable(p_payload::text);
+        begin
+            return v_text::jsonb;
+        exception
+            -- guard:comparable_numbers
+            when numeric_value_out_of_range then
+                -- A quote and a backslash that are characters stand aside; then every second piece between quotes is outside of strings.
+                v_text := array_to_string(array(
+                    select case when i.n % 2 = 0 or i.piece !~ '[0-9][eE]|[0-9]{255}' then i.piece
+                                else regexp_replace(regexp_replace(i.piece, '-?[0-9.]+[eE][-+0-9]{4,}', '[]', 'g'), '-?[0-9.]*[0-9]{255}[0-9.eE]*', '[]', 'g') end
+                    from unnest(string_to_array(replace(replace(v_text, e'\\\\', chr(1)), e'\\"', chr(2)), '"')) with ordinality i (piece, n)
+                    order by i.n), '"');
+                return replace(replace(v_text, chr(2), e'\\"'), chr(1), e'\\\\')::jsonb;
+        end;
+end
+$$;
+comment on function pawl._comparable(json) is 'a payload as values that can be compared';

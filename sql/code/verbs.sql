@@ -41,7 +41,9 @@ as $$
 begin
     select o.answer, o.reason, o.value into answer, reason, value
     from pawl._one(p_session, p_run, p_task, p_fence, p_kind, p_name, null, p_option) o;
-    if value ->> 'state' = 'PAUSED' then
+    -- The output may hold characters that no text can.
+    -- guard:wait_state_readable
+    if pawl._readable(value::text)::json ->> 'state' = 'PAUSED' then
         select o.answer, o.reason into answer, reason from pawl._one(p_session, p_run, p_task, p_fence, 'suspend', null, null, null) o;
     end if;
     return next;

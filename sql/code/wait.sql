@@ -68,7 +68,7 @@ begin
     from pawl.event e
     where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
       and e.emitted_at >= v_from
-      and (v_paths = '' or pawl._digest(v_paths, e.payload::jsonb) = v_digest)
+      and (v_paths = '' or pawl._digest(v_paths, pawl._comparable(e.payload)) = v_digest)
     -- By the time, because ids that clients made follow their clocks.
     order by e.emitted_at, e.event_id
     limit 1;
@@ -83,7 +83,7 @@ begin
             where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
               and (e.emitted_at, e.event_id) > (v_event.emitted_at, v_event.event_id)
               and e.event_id <> all (v_taken)
-              and (v_paths = '' or pawl._digest(v_paths, e.payload::jsonb) = v_digest)
+              and (v_paths = '' or pawl._digest(v_paths, pawl._comparable(e.payload)) = v_digest)
             order by e.emitted_at, e.event_id
             limit 1;
         end if;

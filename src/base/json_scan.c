@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One scan over a payload. */
+/* A scan over a payload for limits and bytes, then one for its syntax. */
 #include "json_scan.h"
 
+#include "json_read.h"
 #include "utf8.h"
 
 #include <stdbool.h>
@@ -74,7 +75,10 @@ pw_json_scan(const char *data, size_t size, size_t size_max, unsigned depth_max)
         }
         at += length;
     }
-    return scan.content ? PW_JSON_OK : PW_JSON_EMPTY;
+    if (!scan.content)
+        return PW_JSON_EMPTY;
+    /* guard:scan_syntax */
+    return pw_json_valid((struct pw_json){data, size}) ? PW_JSON_OK : PW_JSON_INVALID;
 }
 
 const char *
@@ -93,6 +97,8 @@ pw_json_problem_text(enum pw_json_problem problem)
         return "is not valid UTF-8";
     case PW_JSON_HAS_NUL:
         return "holds a NUL byte";
+    case PW_JSON_INVALID:
+        return "is not valid JSON";
     }
     return "has an unknown problem";
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks a payload over before it is sent: what would break a whole batch or a limit is found here by one scan. The
- * syntax of JSON is not checked; Postgres is the judge of that. */
+/* Judges a payload before it is sent. A payload that is not JSON must not reach the server: it would fail a whole batch, and
+ * the server would write the beginning of it to its log. */
 #ifndef PW_BASE_JSON_SCAN_H
 #define PW_BASE_JSON_SCAN_H
 
@@ -13,6 +13,7 @@ enum pw_json_problem {
     PW_JSON_TOO_DEEP,  /* more than depth_max objects and arrays inside each other */
     PW_JSON_NOT_UTF8,  /* a byte that belongs to no character, also surrogates and overlong forms */
     PW_JSON_HAS_NUL,   /* a NUL byte; the escape \u0000 is not looked for */
+    PW_JSON_INVALID,   /* not one whole JSON value */
 };
 
 /* The first problem found. data may be NULL if size is 0. */

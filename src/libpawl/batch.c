@@ -15,12 +15,29 @@ static const int64_t again_cap_us = 2000000;
 /* What is due later than this is found by polling in time enough. */
 static const int64_t due_max_ms = 60000;
 
+/*
+ * Whether the engine may fail to read an item's option: the type json takes \u0000 and halves of characters, and no text can hold them. The
+ * server would log the option of a call that fails, so such items are sent in the form that catches errors.
+ */
+static bool
+has_escape(const struct pw_item *item)
+{
+    const char *at = item->option.data;
+    const char *end = at == NULL ? NULL : at + item->option.size;
+
+    while (at != NULL && (at = memchr(at, '\\', (size_t)(end - at))) != NULL && ++at < end)
+        if (*at == 'u')
+            return true;
+    return false;
+}
+
 static void
 fill(struct pw_lane *lane)
 {
     size_t size = 0;
     struct pw_list *link;
 
+    lane->batch.careful = false;
     while (lane->batch.count < lane->batch_cap && (link = pw_list_first(&lane->waiting)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
 
@@ -38,8 +55,9 @@ fill(struct pw_lane *lane)
         lane->waiting_count--;
         lane->batch.items[lane->batch.count] = item;
         lane->batch.count++;
+        /* guard:careful_options */
+        lane->batch.careful = lane->batch.careful || has_escape(item);
     }
-    lane->batch.careful = false;
     lane->batch.tries = 0;
     lane->batch.again_at_us = 0;
 }

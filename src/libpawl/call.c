@@ -2,12 +2,20 @@
 /* Any verb of the SQL interface by its name. What it is called with stands here, its text in statements.c. */
 #include "libpawl/call.h"
 
+#include "base/alloc.h"
+#include "base/json_scan.h"
 #include "libpawl/client.h"
 #include "libpawl/error.h"
 #include "libpawl/rows.h"
 #include "libpawl/statements.h"
 
+#include <stdint.h>
 #include <string.h>
+#include <strings.h>
+
+enum {
+    DEPTH_MAX = 128 /* of JSON; the engine's limits are lower */
+};
 
 static const struct pw_verb verbs[] = {
     {"now", PW_STMT_CALL_NOW, true, {}},
@@ -52,6 +60,7 @@ static const struct pw_verb verbs[] = {
     {"set_retention", PW_STMT_CALL_SET_RETENTION, false,
         {"run_retention", "event_retention", "by"}},
     {"set_session_limit", PW_STMT_CALL_SET_SESSION_LIMIT, false, {"sessions", "by"}},
+    {"set_notify", PW_STMT_CALL_SET_NOTIFY, false, {"notify", "role_name", "by"}},
     {"housekeep", PW_STMT_CALL_HOUSEKEEP, false, {}},
     {"approve", PW_STMT_CALL_APPROVE, false, {"run", "name", "by", "why", "payload"}},
     {"reject", PW_STMT_CALL_REJECT, false, {"run", "name", "by", "why", "payload"}},
@@ -60,7 +69,6 @@ static const struct pw_verb verbs[] = {
     {"list_runs", PW_STMT_CALL_LIST_RUNS, true,
         {"only_workflow", "only_status", "only_tenant", "only_key", "since", "before", "cursor",
             "most"}},
-    {"set_notify", PW_STMT_CALL_SET_NOTIFY, false, {"notify", "role_name", "by"}},
     {"history", PW_STMT_CALL_HISTORY, true, {"run"}},
     {"notes", PW_STMT_CALL_NOTES, true, {"run", "after", "most"}},
     {"list_waits", PW_STMT_CALL_LIST_WAITS, true, {"run", "approvals", "tenant", "cursor", "most"}},
@@ -132,6 +140,107 @@ place_values(const struct pw_verb *verb, const char *const *names, const char *c
     return PAWL_OK;
 }
 
+/* Whether an argument is JSON. */
+static bool
+is_json(const char *argument)
+{
+    static const char *const names[] = {"input", "metadata", "payload", "options", "definition"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], argument) == 0)
+            return true;
+    return false;
+}
+
+/* What PostgreSQL takes for space between the elements of a list. */
+static const char list_space[] = " \t\n\r\v\f";
+
+/*
+ * Takes the next element out of a list as PostgreSQL writes it, {1,"{\"a\": 2}"}, without quotes and escapes. at is where an element
+ * begins, and then where it ends: at a comma or a brace. False: it is not a list.
+ */
+static bool
+take_element(const char **at, char *element, size_t *size)
+{
+    const char *from = *at + strspn(*at, list_space);
+    bool quoted = *from == '"';
+
+    *size = 0;
+    for (from += quoted; *from != '\0' && (quoted ? *from != '"' : strchr(",{}\"", *from) == NULL);
+         from++) {
+        from += *from == '\\';
+        if (*from == '\0')
+            return false;
+        element[(*size)++] = *from;
+    }
+    from += quoted && *from == '"';
+    *at = from + strspn(from, list_space);
+    return **at == ',' || **at == '}';
+}
+
+/* Finds the first problem of a list of JSON values. room has as many bytes as the list. */
+static enum pw_json_problem
+scan_list(const char *list, char *room)
+{
+    const char *at = list + strspn(list, list_space);
+    enum pw_json_problem problem = PW_JSON_OK;
+
+    if (*at != '{')
+        return PW_JSON_INVALID;
+    if (at[1 + strspn(at + 1, list_space)] == '}')
+        at += 1 + strspn(at + 1, list_space);
+    while (problem == PW_JSON_OK && *at != '}') {
+        size_t size;
+
+        at++;
+        if (!take_element(&at, room, &size))
+            return PW_JSON_INVALID;
+        if (size != 4 || strncasecmp(room, "null", 4) != 0)
+            problem = pw_json_scan(room, size, SIZE_MAX, DEPTH_MAX);
+    }
+    /* The server would log the whole of a list that something follows. */
+    if (problem == PW_JSON_OK && at[1 + strspn(at + 1, list_space)] != '\0')
+        problem = PW_JSON_INVALID;
+    return problem;
+}
+
+/* The server would write the beginning of an argument that is not JSON to its log. Limits are the engine's to judge. */
+static int
+check_value(const char *verb, const char *argument, const char *value, struct pw_error *err)
+{
+    enum pw_json_problem problem = PW_JSON_OK;
+    char *room = NULL;
+
+    if (strcmp(argument, "inputs") == 0) {
+        room = pw_alloc(strlen(value) + 1);
+        if (room == NULL) {
+            pw_error_oom(err);
+            return PAWL_ENOMEM;
+        }
+        problem = scan_list(value, room);
+        pw_free(room);
+    } else if (is_json(argument)) {
+        problem = pw_json_scan(value, strlen(value), SIZE_MAX, DEPTH_MAX);
+    }
+    /* guard:call_json */
+    if (problem == PW_JSON_OK)
+        return PAWL_OK;
+    pw_error_set(err, problem == PW_JSON_TOO_DEEP ? PAWL_ETOOLARGE : PAWL_EINVAL, "%s: %s %s", verb,
+        argument, pw_json_problem_text(problem));
+    return err->code;
+}
+
+static int
+check_values(const struct pw_verb *verb, const char *const *placed, struct pw_error *err)
+{
+    int status = PAWL_OK;
+
+    for (size_t i = 0; verb->arguments[i] != NULL && status == PAWL_OK; i++)
+        if (placed[i] != NULL)
+            status = check_value(verb->name, verb->arguments[i], placed[i], err);
+    return status;
+}
+
 static int
 call_verb(pawl_client *client, const char *name, const char *const *names,
     const char *const *values, size_t count, pawl_rows **rows, struct pw_error *err)
@@ -151,6 +260,8 @@ call_verb(pawl_client *client, const char *name, const char *const *names,
         return PAWL_EINVAL;
     }
     status = place_values(verb, names, values, count, placed, err);
+    if (status == PAWL_OK)
+        status = check_values(verb, placed, err);
     if (status != PAWL_OK)
         return status;
     if (rows != NULL && (made = pw_rows_make(err)) == NULL)

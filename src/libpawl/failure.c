@@ -189,9 +189,6 @@ pawl_run_fail_with(pawl_run *run, pawl_bytes error)
     if (problem != PW_JSON_OK)
         run->said.error = pw_error_make(&run->arena, "bad_error",
             "the error that the handler gave %s", pw_json_problem_text(problem));
-    else if (!pw_json_valid((struct pw_json){error.data, error.size}))
-        run->said.error =
-            pw_error_make(&run->arena, "bad_error", "the error that the handler gave is not JSON");
     else if (pw_branch_copy(run, error, &run->said.error) != PAWL_OK)
         run->said.error = no_memory;
 }

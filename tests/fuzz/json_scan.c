@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a scan says of a payload is what is simply counted: bytes, NULs, characters, depth. And what is valid JSON has no depth problem that counting does not see. */
+/* What a scan says of a payload is what is simply counted: bytes, NULs, characters, depth. It passes exactly the JSON that has none of these problems. */
 #include "base/json_scan.h"
 #include "base/json_read.h"
 #include "base/utf8.h"
@@ -56,6 +56,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_check(
             utf8 && !has_nul && !is_blank(input.at, size), "a payload that is none is taken");
         fuzz_check(depth_of(input.at, size) <= DEPTH_MAX, "deeper than it may be");
+        fuzz_check(pw_json_valid((struct pw_json){input.at, size}), "a text that is not JSON");
+    } else if (problem == PW_JSON_INVALID) {
+        fuzz_check(!pw_json_valid((struct pw_json){input.at, size}) && !is_blank(input.at, size) &&
+                depth_of(input.at, size) <= DEPTH_MAX,
+            "JSON is refused");
     } else if (utf8 && !has_nul && size <= SIZE_MAX_BYTES) {
         fuzz_check(is_blank(input.at, size)
                 ? problem == PW_JSON_EMPTY

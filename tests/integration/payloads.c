@@ -284,7 +284,7 @@ a_payload_that_is_no_json_fails_its_run_and_no_other(void **state)
     scene_work(scene);
     for (int n = 0; n < NEIGHBOURS; n++)
         assert_string_equal(scene_wait(scene, ids[n], PAWL_OK), "[1]");
-    scene_has(scene_wait(scene, bad, PAWL_ERUN), "json");
+    scene_has(scene_wait(scene, bad, PAWL_ERUN), "is not valid JSON");
     assert_int_equal(tale.tries, 1);
 }
 

@@ -167,7 +167,7 @@ an_error_that_is_none_is_replaced(void **state)
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(),
         "fail - {\"code\":\"bad_error\",\"message\":\"the error that the handler gave is not "
-        "JSON\"} -");
+        "valid JSON\"} -");
     end(state);
     begin(NULL);
     pawl_run_fail_with(run, none);
