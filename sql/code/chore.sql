@@ -42,7 +42,7 @@ begin
             v_wait := interval '1 min';
             v_error := sqlstate || ' ' || sqlerrm;
     end;
-    update pawl.chore c set due_at = p_now + v_wait, last_error = v_error where c.chore = v_chore.chore;
+    update pawl.chore c set due_at = pawl._shift(p_now, v_wait), last_error = v_error where c.chore = v_chore.chore;
 end
 $$;
 comment on function pawl._do_chore(timestamptz, boolean) is 'a bounded piece of the chore that is due longest';
@@ -57,9 +57,9 @@ declare
     v_until timestamptz := (select s.partitions_until from pawl.setting s where s.only_row);
 begin
     -- As _need_partitions() has it, but earlier.
-    if p_now > v_until - interval '7 days'
+    if p_now > v_until - interval '168 hours'
        -- guard:chore_partitions_clock
-       or v_until > p_now + interval '8 days' and v_until < 'infinity' then
+       or v_until > p_now + interval '192 hours' and v_until < 'infinity' then
         perform pawl._make_partitions(p_now);
     end if;
     return interval '10 min';
@@ -149,7 +149,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_before timestamptz := p_now - (select s.retention from pawl.setting s where s.only_row);
+    v_before timestamptz := pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row));
     -- The end in microseconds since 1970, and the run: the last that was looked at.
     v_from json := coalesce(p_chore.position, '[null, "00000000-0000-0000-0000-000000000000"]')::json;
     v_round record;
@@ -205,13 +205,13 @@ declare
     v_name text;
 begin
     select o.name into v_name
-    from pawl._old_partitions('event', ((p_now - p_setting.event_retention) at time zone 'UTC')::date) o limit 1;
+    from pawl._old_partitions('event', (pawl._shift(p_now, - p_setting.event_retention) at time zone 'UTC')::date) o limit 1;
     if found then
         return pawl._drop_partitions(array[v_name], array['event']);
     end if;
     -- A run of a day ends within one more day or is kept apart: so the day is past its time two days later.
     select o.day into v_day
-    from pawl._old_partitions('run', ((p_now - p_setting.retention - interval '1 day') at time zone 'UTC')::date) o limit 1;
+    from pawl._old_partitions('run', ((pawl._shift(p_now, - p_setting.retention) - interval '24 hours') at time zone 'UTC')::date) o limit 1;
     if not found or not pawl._keep_piece(v_day, 50) then
         return found;
     end if;
@@ -340,7 +340,7 @@ begin
         return p_key.expires_at <= p_now;
     end if;
     -- guard:key_of_nobody
-    return p_key.run_id < pawl._id_floor(p_now - (select s.retention from pawl.setting s where s.only_row))
+    return p_key.run_id < pawl._id_floor(pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row)))
         and not pawl._lives(p_key.run_id) and not exists (select from pawl._runs(array[p_key.run_id]));
 end
 $$;
@@ -403,7 +403,7 @@ set jit to off
 as $$
 declare
     v_from json := coalesce(p_chore.position, '["", "", ""]')::json;
-    v_old timestamptz := p_now - (select s.event_retention from pawl.setting s where s.only_row);
+    v_old timestamptz := pawl._shift(p_now, (select - s.event_retention from pawl.setting s where s.only_row));
     v_count int;
     v_last json;
 begin
@@ -476,9 +476,9 @@ begin
     delete from pawl.worker w
     where w.session_id = any (array(
         select d.session_id from pawl.worker d
-        where d.ended_at < p_now - (select s.retention from pawl.setting s where s.only_row) limit 500));
+        where d.ended_at < pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row)) limit 500));
     delete from pawl.metric m
-    where m.minute < p_now - (select s.retention from pawl.setting s where s.only_row) - interval '30 days';
+    where m.minute < pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row)) - interval '720 hours';
     return interval '10 s';
 end
 $$;

@@ -217,7 +217,7 @@ begin
         if found then
             update pawl.worker w
             set queue_ids = v_worker.queue_ids, queue_version = v_version,
-                lease_until = greatest(w.lease_until, p_now + w.lease)
+                lease_until = greatest(w.lease_until, pawl._shift(p_now, w.lease))
             where w.session_id = p_session;
         elsif not exists (select from pawl.worker w where w.session_id = p_session and w.ended_at is null) then
             perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');

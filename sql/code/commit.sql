@@ -142,7 +142,7 @@ begin
                        or t.parent_id is not null)
               -- A task that was not said to have started has its records loaded by no later claim, and a run of
               -- more than a day is kept apart at its end.
-              and t.started and t.triggered_at > v_now - interval '1 day'
+              and t.started and t.triggered_at > v_now - interval '24 hours'
               -- In a later round the unique index does not see what an earlier one has recorded.
               and t.round = 1
               and (v_bound is null or t.tenant = v_bound)

@@ -125,7 +125,7 @@ begin
     return query
     select 'worker', case when h.n > 0 then 'bad' else 'note' end,
            format('worker %s has sent no heartbeat for %s, and its session was not ended: it holds %s', k.name,
-               pawl._ago(p_now - (k.lease_until - k.lease)),
+               pawl._ago(p_now - pawl._shift(k.lease_until, - k.lease)),
                case h.n when 0 then 'nothing' when 1 then '1 task' when 1001 then 'over 1000 tasks' else h.n || ' tasks' end),
            'Housekeeping reclaims them as soon as another worker is live; start one.'
     from pawl.worker k
@@ -247,7 +247,7 @@ begin
         -- Nothing waits for longer than its run has been there.
         select w.run_id, w.kind, w.topic, w.created_at
         from pawl.wait w
-        where w.run_id < pawl._id_floor(p_now - interval '7 days')
+        where w.run_id < pawl._id_floor(p_now - interval '168 hours')
         order by w.run_id, w.task_no, w.name
         limit 10000
     )
@@ -259,7 +259,7 @@ begin
                        when 4 then 'If the signal will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
                        else 'Decide with pawl.approve() or pawl.reject(); a timeout in the code ends such waits.' end
     from looked l
-    where l.kind in (3, 4, 6) and l.created_at < p_now - interval '7 days'
+    where l.kind in (3, 4, 6) and l.created_at < p_now - interval '168 hours'
     group by l.kind, l.topic
     order by min(l.created_at)
     limit 5;
@@ -310,7 +310,7 @@ begin
         where 10000 < (select count(*) from (select from pawl.task t where t.place = 1 and t.due_at = 'infinity' limit 10001) c)
         union all
         select 3, 'the 10000 oldest waits'
-        where 10000 < (select count(*) from (select from pawl.wait w where w.run_id < pawl._id_floor(p_now - interval '7 days') limit 10001) c)
+        where 10000 < (select count(*) from (select from pawl.wait w where w.run_id < pawl._id_floor(p_now - interval '168 hours') limit 10001) c)
     ) b (n, bound)
     having count(*) > 0;
 end

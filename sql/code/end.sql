@@ -153,7 +153,7 @@ declare
     v_kept boolean := p_task.kept;
     v_run pawl.run;
 begin
-    if not v_kept and p_task.triggered_at < p_now - interval '1 day' then
+    if not v_kept and p_task.triggered_at < p_now - interval '24 hours' then
         perform pawl._keep(p_task.run_id);
         v_kept := true;
     end if;
@@ -205,7 +205,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-    values (p_task.run_id, 0, 'grace', 0, 0, p_task.tenant, p_now, p_now + (select s.grace from pawl.setting s where s.only_row))
+    values (p_task.run_id, 0, 'grace', 0, 0, p_task.tenant, p_now, pawl._shift(p_now, (select s.grace from pawl.setting s where s.only_row)))
     on conflict on constraint wait_pkey do nothing;
 end
 $$;

@@ -93,7 +93,7 @@ begin
         where t.ctid = h.ctid
           -- As for a plain commit.
           and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
-          and t.triggered_at > p_now - interval '1 day'
+          and t.triggered_at > p_now - interval '24 hours'
         returning t.*, e.output, e.first_at
     ), ended as (
         insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,

@@ -49,7 +49,7 @@ begin
                -- Calls for each of many rows are what most of this would cost.
                coalesce(i.priority, i.run_priority), i.round, case when i.round = 1 then 0 else pawl._first_fence(i.round) end, i.kept, i.recorded,
                case when i.paused is not null then 'operator' when p_delay > interval '0' then 'delay' end,
-               case when i.paused is not null then 'infinity' else p_now + coalesce(p_delay, '0') end,
+               case when i.paused is not null then 'infinity' else coalesce(pawl._shift(p_now, p_delay), p_now) end,
                i.triggered_at, i.tenant, i.limit_key, case when i.paused is not null then pawl._paused_task(i.paused, p_now, p_delay) end,
                i.paused is not null and not coalesce(p_delay > interval '0', false)
         from plain i
@@ -86,7 +86,7 @@ begin
     if p_paused is null or not coalesce(p_delay > interval '0', false) then
         return p_paused;
     end if;
-    return json_build_object('at', p_paused -> 'at', 'by', p_paused -> 'by', 'why', p_paused -> 'why', 'due', p_now + p_delay,
+    return json_build_object('at', p_paused -> 'at', 'by', p_paused -> 'by', 'why', p_paused -> 'why', 'due', pawl._shift(p_now, p_delay),
         'reason', 'delay');
 end
 $$;
@@ -322,7 +322,7 @@ begin
                case when p_run.paused is not null or v_delay > interval '0' then 1 else 0 end,
                coalesce(p_step.priority, p_run.priority), p_run.round, v_fence, p_run.kept, p_run.recorded,
                case when p_run.paused is not null then 'operator' when v_delay > interval '0' then 'delay' end,
-               case when p_run.paused is not null then 'infinity' else p_now + coalesce(v_delay, '0') end,
+               case when p_run.paused is not null then 'infinity' else coalesce(pawl._shift(p_now, v_delay), p_now) end,
                p_run.triggered_at, p_run.tenant, p_run.limit_key, v_paused,
                p_run.paused is not null and not coalesce(v_delay > interval '0', false), t.item
         from (

@@ -675,7 +675,14 @@ declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
     v_until timestamptz := pawl._counted_until(v_now);
+    v_from timestamptz;
 begin
+    -- Further back there is no time to compare with.
+    -- guard:metrics_since
+    if since < interval '0' or since > interval '1000 years' then
+        perform pawl._raise('PW003', 'since must be between 0 and 1000 years');
+    end if;
+    v_from := pawl._shift(v_now, - since);
     return query
     select w.name, coalesce(sum(m.succeeded), 0)::bigint, coalesce(sum(m.failed), 0)::bigint,
            coalesce(sum(m.cancelled), 0)::bigint,
@@ -685,7 +692,7 @@ begin
            sum(m.waited_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
            v_now - pawl._first_due(w.queue_id, v_bound), v_until
     from pawl.workflow w
-    left join pawl.metric m on m.workflow_id = w.workflow_id and m.minute >= v_now - since
+    left join pawl.metric m on m.workflow_id = w.workflow_id and m.minute >= v_from
                             and (v_bound is null or m.tenant = v_bound)
     where only_workflow is null or w.name = only_workflow
     group by w.workflow_id, w.name, w.queue_id
@@ -697,7 +704,7 @@ comment on function pawl.metrics(text, interval) is
 'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. With no live worker, or none at all so far (counted_until is null), nothing is counted.
 Twice: the same, or what has happened since.
 Locks: none.
-Errors: none.
+Errors: PW003 since is less than 0 or more than 1000 years.
 Bound: 10,000 workflows.';
 
 create or replace function pawl.list_workflows(

@@ -471,7 +471,7 @@ begin
     end if;
     if v_timeout is not null and not p_rollback then
         insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        values (p_run, 0, 'timeout', 0, 0, v_run.tenant, p_now, p_now + v_timeout)
+        values (p_run, 0, 'timeout', 0, 0, v_run.tenant, p_now, pawl._shift(p_now, v_timeout))
         on conflict on constraint wait_pkey do nothing;
     end if;
     perform pawl._need_partitions(p_now);

@@ -69,7 +69,7 @@ begin
           and (s.partitions_until < (v_today + 8)::timestamp at time zone 'UTC'
                -- Down again, too, when the clock was set back: days in between may have none.
                -- guard:partitions_down
-               or s.partitions_until > p_now + interval '8 days' and s.partitions_until < 'infinity');
+               or s.partitions_until > p_now + interval '192 hours' and s.partitions_until < 'infinity');
     end if;
 end
 $$;

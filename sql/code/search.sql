@@ -59,7 +59,7 @@ declare
     v_places int[] := case p_status when 'RUNNING' then array[2, 4] when 'PAUSED' then array[1, 4] else array[0, 1, 2, 3, 4] end;
     -- Days past their retention are empty, or about to be, and may be locked for that.
     v_first uuid := greatest(p_since, pawl._id_floor(
-        (((pawl.now() - (select s.retention from pawl.setting s where s.only_row) - interval '1 day') at time zone 'UTC')::date)::timestamp
+        (((pawl._shift(pawl.now(), (select - s.retention from pawl.setting s where s.only_row)) - interval '24 hours') at time zone 'UTC')::date)::timestamp
         at time zone 'UTC'));
 begin
     with living as materialized (
@@ -124,7 +124,7 @@ as $$
 declare
     -- As in _runs_before().
     v_first uuid := greatest(p_since, pawl._id_floor(
-        (((pawl.now() - (select s.retention from pawl.setting s where s.only_row) - interval '1 day') at time zone 'UTC')::date)::timestamp
+        (((pawl._shift(pawl.now(), (select - s.retention from pawl.setting s where s.only_row)) - interval '24 hours') at time zone 'UTC')::date)::timestamp
         at time zone 'UTC'));
 begin
     return query

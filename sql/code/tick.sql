@@ -303,11 +303,11 @@ begin
     -- now. p_now is older by what this round has done so far, and a lease that a heartbeat has made since is not to be cut.
     update pawl.worker w
     -- guard:sweep_clock
-    set lease_until = pawl.now() + w.lease
-    where w.ended_at is null and w.lease_until > pawl.now() + w.lease
+    set lease_until = pawl._shift(pawl.now(), w.lease)
+    where w.ended_at is null and w.lease_until > pawl._shift(pawl.now(), w.lease)
       and w.session_id = any (array(
           select d.session_id from pawl.worker d
-          where d.ended_at is null and d.lease_until > p_now + d.lease and (p_tenant is null or d.tenant = p_tenant)
+          where d.ended_at is null and d.lease_until > pawl._shift(p_now, d.lease) and (p_tenant is null or d.tenant = p_tenant)
           for update skip locked));
     for v_session in
         select w.session_id
@@ -317,7 +317,7 @@ begin
                -- guard:sweep_lease
                or w.lease_until < p_now
                   -- A clock that was set back to before the start of the server does not say how long ago that is.
-                  and (p_now > pg_postmaster_start_time() + w.lease or p_now < pg_postmaster_start_time()))
+                  and (p_now > pawl._shift(pg_postmaster_start_time(), w.lease) or p_now < pg_postmaster_start_time()))
           and (p_tenant is null or w.tenant = p_tenant)
         -- Not always the same ones: a session with a task that somebody holds must not stand before the others.
         order by random()

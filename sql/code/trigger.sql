@@ -17,7 +17,7 @@ declare
     v_apart boolean := octet_length(p_input::text) > 2000;
     v_timeout boolean := p_timeout is not null;
     v_place int := case when p_flow is not null then 4 when p_delay > interval '0' then 1 else 0 end;
-    v_due timestamptz := case when p_delay > interval '0' then p_now + p_delay else p_now end;
+    v_due timestamptz := case when p_delay > interval '0' then pawl._shift(p_now, p_delay) else p_now end;
     v_reason text := case when p_delay > interval '0' and p_flow is null then 'delay' end;
     v_undo boolean := p_flow is not null and exists (
         select from pawl.flow_step s where s.workflow_id = p_flow and s.undo is not null);
@@ -51,7 +51,7 @@ begin
     end if;
     if v_timeout then
         insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        values (p_id, 0, 'timeout', 0, 0, p_tenant, p_now, v_due + p_timeout);
+        values (p_id, 0, 'timeout', 0, 0, p_tenant, p_now, pawl._shift(v_due, p_timeout));
     end if;
     if p_flow is not null then
         perform pawl._open_flows(array[p_id], p_flow, p_now, p_delay);
@@ -73,7 +73,7 @@ begin
     -- Further ahead than any round makes them: the clock was set back, and what lies between is missing.
     if p_now > v_until - interval '26 hours'
        -- guard:partitions_clock
-       or v_until > p_now + interval '8 days' and v_until < 'infinity' then
+       or v_until > p_now + interval '192 hours' and v_until < 'infinity' then
         perform pawl._make_partitions(p_now);
     end if;
 end
@@ -234,6 +234,9 @@ begin
         -- guard:priority_range
         perform pawl._raise('PW003', 'priority must be between 0 and 32767');
     end if;
+    if p_delay is not null then
+        perform pawl._check_finite(p_delay, 'delay');
+    end if;
     if p_delay > interval '10 years' then
         -- guard:delay_max
         perform pawl._raise('PW003', 'delay must be at most ten years');
@@ -316,7 +319,7 @@ begin
            -- As _need_partitions() has it.
            v_now > s.partitions_until - interval '26 hours'
            -- guard:trigger_partitions_clock
-           or s.partitions_until > v_now + interval '8 days' and s.partitions_until < 'infinity',
+           or s.partitions_until > v_now + interval '192 hours' and s.partitions_until < 'infinity',
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
            (select k.session_id from pawl.worker k
             where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
@@ -371,7 +374,7 @@ begin
     if key is not null then
         -- The first try of _hold_key, without the call; if the key is there already, it decides.
         v_digest := sha256(convert_to(v_input, 'UTF8'));
-        v_expires := case when key_while_active then 'infinity' else v_now + key_ttl end;
+        v_expires := case when key_while_active then 'infinity' when key_ttl is not null then pawl._shift(v_now, key_ttl) end;
         insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
         values (v_workflow, v_expires, trigger.run_id, trigger.tenant, trigger.key, v_digest)
         on conflict on constraint key_pkey do nothing;

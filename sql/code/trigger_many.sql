@@ -14,7 +14,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_floor uuid := pawl._id_floor(p_now - (select s.retention from pawl.setting s where s.only_row));
+    v_floor uuid := pawl._id_floor(pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row)));
     v_wanted int := cardinality(array_remove(p_keys, null));
     v_made int;
     v_other record;
@@ -150,7 +150,7 @@ as $$
 declare
     v_later boolean := coalesce(p_delay > interval '0', false);
     v_place int := case when p_workflow.flow then 4 when v_later then 1 else 0 end;
-    v_due timestamptz := case when v_later then p_now + p_delay else p_now end;
+    v_due timestamptz := case when v_later then pawl._shift(p_now, p_delay) else p_now end;
     v_attached boolean := p_attached or p_workflow.run_timeout is not null;
     v_undo boolean := p_workflow.flow and exists (
         select from pawl.flow_step s where s.workflow_id = p_workflow.workflow_id and s.undo is not null);
@@ -364,7 +364,7 @@ begin
     if keys is not null then
         select h.run_ids, h.taken into v_runs, v_taken
         from pawl._hold_keys(v_now, v_workflow.workflow_id, v_tenant, keys, inputs, v_ids,
-                             case when key_while_active then 'infinity' else v_now + key_ttl end) h;
+                             case when key_while_active then 'infinity' else pawl._shift(v_now, key_ttl) end) h;
     end if;
     if v_taken is null then
         v_made := pawl._insert_runs(v_now, v_workflow, v_tenant, coalesce(priority, v_workflow.priority), delay, metadata, v_ids,

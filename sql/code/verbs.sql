@@ -113,6 +113,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    perform pawl._check_finite(duration, 'duration');
     return query
     select o.* from pawl._one_wait(session, run, task, fence, 'sleep', name,
         json_build_object('ms', (1000 * date_part('epoch', duration))::bigint)) o;
@@ -135,6 +136,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    perform pawl._check_finite(timeout, 'timeout');
     return query
     select o.* from pawl._one_wait(session, run, task, fence, 'event', name, json_build_object('topic', topic, 'key', key,
         'match', match, 'timeout_ms', (1000 * date_part('epoch', timeout))::bigint)) o;
@@ -155,6 +157,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    perform pawl._check_finite(timeout, 'timeout');
     return query
     select o.* from pawl._one_wait(session, run, task, fence, 'signal', name,
         json_build_object('timeout_ms', (1000 * date_part('epoch', timeout))::bigint)) o;

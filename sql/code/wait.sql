@@ -60,7 +60,7 @@ declare
     v_digest bytea := pawl._match_digest(p_match);
     v_taken uuid[];
     v_from timestamptz := greatest(p_task.triggered_at,
-        p_now - (select s.event_retention from pawl.setting s where s.only_row));
+        pawl._shift(p_now, (select - s.event_retention from pawl.setting s where s.only_row)));
     -- An id that a client made may be an hour off the time it was emitted at.
     v_floor uuid := pawl._id_floor(v_from - interval '1 hour');
 begin

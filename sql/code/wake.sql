@@ -89,7 +89,7 @@ begin
         -- 1. A run with a time limit of an hour is delayed by ten days. 2. An operator wakes it. Without the change the run could take ten
         -- days and an hour.
         -- guard:wake_moves_limit
-        set due_at = w.due_at - (p_task.due_at - p_now)
+        set due_at = pawl._shift(w.due_at, p_now - p_task.due_at)
         where w.run_id = p_task.run_id and w.task_no = 0 and w.name = 'timeout' and w.kind < 1;
         update pawl.task t set due_at = p_now where t.run_id = p_task.run_id and t.task_no = 0 and t.place = 4;
     end if;

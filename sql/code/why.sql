@@ -379,7 +379,7 @@ begin
     if v_last.draining or not v_live then
         return format('%sno live worker handles %s; the last one, %s, %s; start one.', v_what, v_handler, v_last.name,
             case when v_live then 'is to leave'
-                 else format('was seen %s ago', pawl._ago(p_now - (v_last.lease_until - v_last.lease))) end);
+                 else format('was seen %s ago', pawl._ago(p_now - pawl._shift(v_last.lease_until, - v_last.lease))) end);
     end if;
     if p_task.place = 3 then
         return format('%sit is suspect: %s workers lost their lease while they held it, so it waits for one with nothing else in flight.', v_what,

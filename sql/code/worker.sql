@@ -82,7 +82,7 @@ begin
     session := (v_setting.epoch::bigint << 32) | nextval('pawl.session_no');
     insert into pawl.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
                              tenant, registered_at)
-    values (session, name, lease, v_now + lease, protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
+    values (session, name, lease, pawl._shift(v_now, lease), protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
             v_bound, v_now);
     epoch := v_setting.epoch;
     heartbeat_every := lease / 3;
@@ -191,7 +191,7 @@ begin
     -- not committed yet, lacks its queue.
     -- guard:heartbeat_session
     update pawl.worker w
-    set lease_until = v_now + w.lease, running = heartbeat.running, told_at = v_now,
+    set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, told_at = v_now,
         queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl.queue_version v)
     where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
       and (v_bound is null or w.tenant = v_bound)

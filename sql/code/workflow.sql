@@ -11,10 +11,11 @@ as $$
 begin
     -- A null makes the whole condition null.
     if coalesce(p_max_attempts < 1 or p_base < interval '0' or p_factor < 1 or p_cap < interval '0' or p_jitter < 0
-                or p_jitter > 1 or p_max_attempts > 1000000 or p_factor > 1000 or p_cap > interval '10 years', true) then
+                or p_jitter > 1 or p_max_attempts > 1000000 or p_factor > 1000 or p_cap > interval '10 years'
+                or p_base > interval '10 years', true) then
         -- guard:policy_range
         perform pawl._raise('PW003', 'retry policy out of range',
-            'max_attempts from 1 to 1000000, base >= 0, factor from 1 to 1000, cap up to ten years, jitter from 0 to 1.');
+            'max_attempts from 1 to 1000000, base and cap from 0 to ten years, factor from 1 to 1000, jitter from 0 to 1.');
     end if;
     if p_base > p_cap then
         -- 1. An operator sets base to an hour, and leaves cap at ten minutes. 2. A step fails. Without the error its next attempt would
