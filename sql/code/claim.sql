@@ -299,7 +299,7 @@ begin
     return 67108864;
 end
 $$;
-comment on function pawl._claim_max() is 'bytes of records, and of inputs, that one claim hands out';
+comment on function pawl._claim_max() is 'bytes of records, of inputs, and of metadata, that one claim hands out';
 
 -- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_most bytes. Inputs
 -- that are part of a task's row are small.
@@ -332,6 +332,30 @@ begin
 end
 $$;
 comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';
+
+-- The same for metadata, whose size is known without reading it.
+create or replace function pawl._over_metadata(p_tids tid[], p_most bigint)
+returns text[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+begin
+    return array(
+        select f.run_id || ' ' || f.task_no
+        from (
+            select t.run_id, t.task_no, octet_length(t.metadata::text) as bytes,
+                   sum(octet_length(t.metadata::text)) over (order by t.priority, t.due_at, t.run_id, t.task_no) as total
+            from pawl.task t
+            where t.ctid = any (p_tids) and t.metadata is not null
+        ) f
+        -- guard:claim_metadata
+        where f.total > p_most and f.total > f.bytes);
+end
+$$;
+comment on function pawl._over_metadata(tid[], bigint) is 'tasks whose metadata is too much for one claim';
 
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
@@ -454,6 +478,7 @@ declare
     v_timeout bigint;
     v_flow boolean;
     v_apart bigint;
+    v_metadata bigint;
     v_keys text[];
     v_flow_keys text[];
     v_flow_inputs json[];
@@ -530,8 +555,9 @@ begin
     -- Only runs that ran before have something to load. The rows are locked, so their addresses are good.
     select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
            array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
-           bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart)
-    into v_ids, v_tasks, v_flow, v_apart
+           bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart),
+           sum(octet_length(t.metadata::text))
+    into v_ids, v_tasks, v_flow, v_apart, v_metadata
     from pawl.task t
     where t.ctid = any (v_all);
     if v_ids is not null then
@@ -571,6 +597,12 @@ begin
             v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
         end if;
     end if;
+    if v_metadata > pawl._claim_max() then
+        v_left_out := pawl._over_metadata(v_all, pawl._claim_max());
+        if cardinality(v_left_out) > 0 then
+            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
+        end if;
+    end if;
     if v_worker.idle then
         update pawl.worker w set idle = false
         where w.ctid = any (array(select i.ctid from pawl.worker i where i.session_id = session for update skip locked));
@@ -606,7 +638,7 @@ begin
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
-'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. Does a bounded piece of housekeeping.
+'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. Does a bounded piece of housekeeping.
 Twice: other tasks, or with the same request number the same ones.
 Locks: the tasks it takes; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
