@@ -54,7 +54,10 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
         -- guard:read_committed
         perform pawl._raise('PW008', format('pawl.%s works at isolation level read committed only', p_verb),
-            'Call it in a transaction of its own, or begin with isolation level read committed.');
+            case when current_setting('default_transaction_isolation') = 'read committed'
+                 then 'Call it in a transaction of its own, or begin with isolation level read committed.'
+                 else 'The default is another level: begin with isolation level read committed, or change the default: '
+                      'alter role NAME set default_transaction_isolation to ''read committed''.' end);
     end if;
 end
 $$;

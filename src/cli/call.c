@@ -13,6 +13,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,6 +299,22 @@ call_confirm(const struct call *call, const char *question, ...)
     return EXIT_OK;
 }
 
+/* Prints the one line of the library's log that an operator must see, once. The error of a call says the rest. */
+static void
+warn(void *userdata, int level, const char *event, const char *message, const char *const *names,
+    const char *const *values, size_t count)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    (void)userdata;
+    (void)level;
+    (void)names;
+    (void)values;
+    (void)count;
+    if (strcmp(event, "connection_unverified") == 0 && !atomic_flag_test_and_set(&told))
+        (void)fprintf(stderr, "pawl: warning: %s\n", message);
+}
+
 int
 call_config(struct call *call, pawl_config **config)
 {
@@ -308,6 +325,7 @@ call_config(struct call *call, pawl_config **config)
     *config = pawl_config_new();
     if (*config == NULL)
         return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    pawl_config_set_log(*config, PAWL_LOG_WARNING, warn, NULL);
     if (database == NULL)
         database = getenv("PAWL_DATABASE_URL");
     if (database != NULL && database[0] != '\0')

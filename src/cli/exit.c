@@ -204,7 +204,11 @@ exit_with_verb(pawl_status status, pawl_error *error, const char *verb)
     /* A password that is missing is a refusal to the library, and one that is wrong is not; here both are no connection. */
     if (status == PAWL_ECONN ||
         (status == PAWL_EFORBIDDEN && pawl_error_sqlstate(error)[0] == '\0')) {
-        say_no_connection(pawl_error_message(error));
+        /* An error with a hint of its own is not about where the database is. */
+        if (status == PAWL_ECONN && pawl_error_hint(error)[0] != '\0')
+            say_error(error, verb);
+        else
+            say_no_connection(pawl_error_message(error));
         code = EXIT_NO_DATABASE;
     } else if (status != PAWL_OK) {
         say_error(error, verb);

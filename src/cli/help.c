@@ -240,11 +240,14 @@ manual_program(FILE *out)
     (void)fputs("# OPTIONS\n\n", out);
     manual_options(out, common_options, NULL);
     manual_codes(out);
-    (void)fputs("# ENVIRONMENT\n\n*PAWL_DATABASE_URL*\n\tWhere the database is, unless "
-                "*--database* says so. Without either, the "
-                "variables of libpq count: *PGHOST*, *PGDATABASE* and so on.\n\n*NO_COLOR*\n\tIf "
-                "it is set and not empty, nothing is "
-                "coloured.\n",
+    (void)fputs(
+        "# ENVIRONMENT\n\n*PAWL_DATABASE_URL*\n\tWhere the database is, unless "
+        "*--database* says so. Without either, the "
+        "variables of libpq count: *PGHOST*, *PGDATABASE* and so on. For a database on another "
+        "host, use sslmode=verify-full: *pawl* warns if nothing has verified the "
+        "server.\n\n*NO_COLOR*\n\tIf "
+        "it is set and not empty, nothing is "
+        "coloured.\n",
         out);
 }
 

@@ -35,6 +35,7 @@ struct pawl_client {
     int64_t connect_until_us; /* when the attempt to connect that is under way is given up */
     int32_t epoch;            /* the highest that was seen */
     bool epoch_known;         /* this server's is not lower */
+    bool unverified_told;
     bool clock_known;
     int64_t clock_offset_us; /* to be added to pw_now_us() */
     int64_t clock_asked_us;
@@ -136,6 +137,7 @@ connect_once(pawl_client *client, int64_t deadline_us, struct pw_error *err)
         pw_log_error(&client->settings.logger, PAWL_LOG_INFO, "client_connect_failed", NULL, err);
         return err->code;
     }
+    pw_log_unverified(&client->settings.logger, client->conn, &client->unverified_told);
     /* It may be another server now, with another clock, or one that has lost commits. */
     client->clock_known = false;
     client->epoch_known = false;

@@ -141,6 +141,8 @@ is_up(pawl_worker *worker, struct pw_lane *lane)
 {
     if (lane->conn == NULL || pw_conn_state(lane->conn) != PW_CONN_READY)
         return false;
+    if (!lane->is_up)
+        pw_log_unverified(&worker->settings.logger, lane->conn, &worker->unverified_told);
     if (!lane->is_up && lane->was_up)
         pw_worker_add(worker, PW_COUNT_RECONNECTS, 1);
     lane->is_up = true;

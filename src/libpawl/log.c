@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "libpawl/error.h"
+#include "pg/conn.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -47,6 +48,18 @@ pw_log_error(const struct pw_logger *logger, int level, const char *event, const
 {
     pw_log(logger, level, event, err->message, "status", pawl_status_name(err->code), "sqlstate",
         err->sqlstate[0] != '\0' ? err->sqlstate : NULL, "what", what, NULL);
+}
+
+void
+pw_log_unverified(const struct pw_logger *logger, const struct pw_conn *conn, bool *told)
+{
+    /* guard:unverified_told */
+    if (*told || !pw_conn_unverified(conn))
+        return;
+    *told = true;
+    pw_log(logger, PAWL_LOG_WARNING, "connection_unverified",
+        "the server is on another host and its identity is not verified: use sslmode=verify-full",
+        NULL);
 }
 
 const char *

@@ -5,8 +5,10 @@
 
 #include "pawl/log.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct pw_conn;
 struct pw_error;
 
 /* The most pairs of name and value in one line. */
@@ -35,6 +37,9 @@ void pw_log(const struct pw_logger *logger, int level, const char *event, const 
 /* An error as a line: its message, with code, sqlstate and what (which may be NULL) as values. */
 void pw_log_error(const struct pw_logger *logger, int level, const char *event, const char *what,
     const struct pw_error *err);
+
+/* Says, if *told is false, that a connection which has just become ready leads to another host and is not verified. Sets *told then. */
+void pw_log_unverified(const struct pw_logger *logger, const struct pw_conn *conn, bool *told);
 
 enum {
     PW_LOG_NUMBER_SIZE = 24

@@ -175,6 +175,7 @@ send_register(pawl_worker *worker, int64_t now_us)
     const char *runtime;
     size_t size;
 
+    pw_log_unverified(&worker->settings.logger, worker->control, &worker->unverified_told);
     pw_array_init(&handles, (size_t)4 * 1024 * 1024);
     pw_array_init(&runtimes, (size_t)64 * 1024);
     pw_array_begin(&handles, PW_TYPE_TEXT);
@@ -269,8 +270,8 @@ take_notifications(pawl_worker *worker, int64_t now_us)
     char payload[16];
 
     while (pw_conn_notified(worker->control, payload, sizeof(payload))) {
+        /* guard:notification_is_a_hint */
         if (strcmp(payload, "drain") == 0)
-            /* guard:notification_is_a_hint */
             ask_for_notice(worker, now_us);
         else
             pw_claim_hint(worker, now_us);

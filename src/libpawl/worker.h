@@ -200,6 +200,7 @@ struct pawl_worker {
     unsigned register_tries;
     bool listening;
     bool listen_refused; /* the server does not want it: polling is enough */
+    bool unverified_told;
 
     enum pw_idle idle;
     struct pw_request claim;
@@ -297,9 +298,9 @@ void pw_claim_broken(pawl_worker *worker, struct pw_lane *lane, int64_t now_us);
 /* Whether one of the requests about claims has waited too long. */
 bool pw_claim_late(const pawl_worker *worker, int64_t now_us);
 void pw_claim_soon(pawl_worker *worker, int64_t at_us);
-int64_t pw_claim_next_us(const pawl_worker *worker);
 /* Claims because of a notification: at once, or a little later if those before it were of no use. */
 void pw_claim_hint(pawl_worker *worker, int64_t now_us);
+int64_t pw_claim_next_us(const pawl_worker *worker);
 void pw_held_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 void pw_idle_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 

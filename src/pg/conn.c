@@ -49,8 +49,9 @@ struct pw_conn {
     enum pw_conn_state state;
     bool checking; /* connected; the check for a pooler is under way */
     bool pooled;
-    bool unnamed; /* nothing is prepared */
-    bool unusual; /* the session's settings are not those that we count on; see settings_sql */
+    bool unnamed;   /* nothing is prepared */
+    bool unusual;   /* the session's settings are not those that we count on; see settings_sql */
+    bool read_only; /* transactions do not write by default, although the server could */
     bool raise_unacked; /* see target.h */
     short events;
     int in_flight;
@@ -60,13 +61,23 @@ struct pw_conn {
     bool prepared[PW_STMTS_MAX];
 };
 
-/* Two questions: is there a pooler, and would the session answer in another way than the one that we count on? */
+/*
+ * Asks whether there is a pooler, whether the session would answer in another form than the one that we count on, and whether it can
+ * write. Verbs of workers need isolation level read committed, which a role or a database may not have as its default. So the check pins
+ * it for the session, unless there is a pooler, which gives the session to other programs: then the engine refuses and says what to do.
+ */
 static const struct pw_stmt check_stmt = {
     .number = -1,
     .name = "",
     .sql = "select pg_backend_pid(), current_setting('client_min_messages') = 'error' or "
            "current_setting('DateStyle') not like 'ISO%' or "
-           "current_setting('IntervalStyle') <> 'postgres'",
+           "current_setting('IntervalStyle') <> 'postgres', "
+           "current_setting('default_transaction_read_only') = 'on' and not pg_is_in_recovery(), "
+           /* guard:isolation_pinned */
+           "case when pg_backend_pid() = $1 "
+           "and current_setting('default_transaction_isolation') <> 'read committed' "
+           "then set_config('default_transaction_isolation', 'read committed', false) end",
+    .types = {PW_TYPE_INT4},
 };
 
 /*
@@ -212,6 +223,9 @@ take_error(struct pw_conn *conn, struct request *request, const PGresult *result
         return;
     pw_fault_server(&request->reply.error, result);
     request->reply.status = request->reply.error.code;
+    /* guard:read_only_told */
+    if (conn->read_only && strcmp(request->reply.error.sqlstate, "25006") == 0)
+        pw_fault_read_only(&request->reply.error);
     if (request->preparing)
         conn->prepared[request->number] = false;
     stop_preparing(conn, request);
@@ -250,6 +264,7 @@ finish_check(struct pw_conn *conn, struct request *request)
         conn->pooled = pid != PQbackendPID(conn->pq);
         conn->unnamed = conn->unnamed || conn->pooled;
         (void)pw_rows_bool(&request->reply.rows, 0, 1, &conn->unusual); /* null: they are usual */
+        (void)pw_rows_bool(&request->reply.rows, 0, 2, &conn->read_only);
         conn->checking = false;
         conn->state = PW_CONN_READY;
     }
@@ -416,7 +431,7 @@ static void
 begin_check(struct pw_conn *conn)
 {
     struct request *request;
-    struct pw_params none;
+    struct pw_params params;
 
     pw_target_connected(conn->raise_unacked, PQsocket(conn->pq));
     if (PQsetnonblocking(conn->pq, 1) != 0 || PQenterPipelineMode(conn->pq) == 0) {
@@ -431,8 +446,9 @@ begin_check(struct pw_conn *conn)
     }
     request->check = true;
     conn->checking = true;
-    pw_params_init(&none);
-    (void)send_request(conn, request, &check_stmt, &none);
+    pw_params_init(&params);
+    pw_params_int4(&params, PQbackendPID(conn->pq));
+    (void)send_request(conn, request, &check_stmt, &params);
 }
 
 /* libpq must not be asked before the descriptor is ready: it would take that for a failure. */
@@ -585,6 +601,12 @@ bool
 pw_conn_pooled(const struct pw_conn *conn)
 {
     return conn->pooled;
+}
+
+bool
+pw_conn_unverified(const struct pw_conn *conn)
+{
+    return conn->state == PW_CONN_READY && pw_target_unverified(conn->pq);
 }
 
 bool

@@ -73,6 +73,9 @@ const struct pw_error *pw_conn_error(const struct pw_conn *conn);
 /* Whether there is a pooler in between: then nothing is prepared, and LISTEN is of no use. */
 bool pw_conn_pooled(const struct pw_conn *conn);
 
+/* Whether the server is on another host, and nothing has shown that it is the one that was meant. */
+bool pw_conn_unverified(const struct pw_conn *conn);
+
 /*
  * Sends a request; must be READY. Prepares the statement first if this connection has not yet. Returns PAWL_ENOMEM or PAWL_ECONN (then
  * the connection is broken) with err set, PAWL_ETOOLARGE for more than PW_PARAMS_BYTES_MAX, or PAWL_EBUSY where

@@ -46,6 +46,18 @@ shows_array(const struct pg_result *result, const char *sqlstate)
 }
 
 void
+pw_fault_read_only(struct pw_error *err)
+{
+    pw_error_set(err, PAWL_ECONN, "default_transaction_read_only is on for this role or database");
+    pw_error_hint(err,
+        "Turn it off for the role of this program: alter role NAME set "
+        "default_transaction_read_only to off.");
+    (void)snprintf(err->sqlstate, sizeof(err->sqlstate), "25006");
+    /* Only an operator can change it; the connection that is opened next sees that. */
+    err->retryable = false;
+}
+
+void
 pw_fault_server(struct pw_error *err, const struct pg_result *result)
 {
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);

@@ -43,6 +43,9 @@ static const char library[] = "libpq.so.5";
     X(int, PQgetisnull, (const PGresult *result, int row, int column), (result, row, column))      \
     X(int, PQgetlength, (const PGresult *result, int row, int column), (result, row, column))      \
     X(char *, PQgetvalue, (const PGresult *result, int row, int column), (result, row, column))    \
+    X(int, PQgssEncInUse, (PGconn * conn), (conn))                                                 \
+    X(char *, PQhost, (const PGconn *conn), (conn))                                                \
+    X(char *, PQhostaddr, (const PGconn *conn), (conn))                                            \
     X(int, PQisBusy, (PGconn * conn), (conn))                                                      \
     X(int, PQnfields, (const PGresult *result), (result))                                          \
     X(PGnotify *, PQnotifies, (PGconn * conn), (conn))                                             \

@@ -22,7 +22,7 @@ static const struct entry entries[] = {
     {"PW005", PAWL_ELEASE_LOST, false},
     {"PW006", PAWL_ECANCELLED, false},
     {"PW007", PAWL_EREFUSED, false},
-    /* The library sets no isolation level: the role or the database does. */
+    /* The library pins the isolation level, but behind a pooler, where the role or the database decides. */
     {"PW008", PAWL_EDATABASE, false},
     {"PW009", PAWL_ETOOLARGE, false},
     {"PW010", PAWL_EBUSY, true},

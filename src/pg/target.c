@@ -4,6 +4,7 @@
 
 #include "pawl/error.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <libpq-fe.h>
 #include <netinet/in.h>
@@ -228,6 +229,52 @@ pw_target_init(struct pw_target *target, const char *conninfo, const char *appli
     /* Payloads are UTF-8, whatever the user's variables say. */
     add_word(target, &count, "client_encoding", "UTF8");
     return PAWL_OK;
+}
+
+/* A unix socket, or an address of this machine's loopback. */
+static bool
+is_local(const PGconn *pq)
+{
+    const char *host = PQhost(pq);
+    const char *address = PQhostaddr(pq);
+    struct in6_addr six;
+    struct in_addr four;
+
+    if (host != NULL && (host[0] == '/' || host[0] == '@'))
+        return true;
+    if (address == NULL || address[0] == '\0')
+        return host == NULL || host[0] == '\0';
+    if (inet_pton(AF_INET, address, &four) == 1)
+        return ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET;
+    return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+/* Either the certificate was checked, or SCRAM is bound to the channel: a server in between knows no password. */
+static bool
+is_verified(const PQconninfoOption *options)
+{
+    const char *mode = option_value(options, "sslmode");
+    const char *binding = option_value(options, "channel_binding");
+
+    return (mode != NULL && strncmp(mode, "verify-", 7) == 0) ||
+        (binding != NULL && strcmp(binding, "require") == 0);
+}
+
+bool
+pw_target_unverified(PGconn *pq)
+{
+    PQconninfoOption *options;
+    bool verified;
+
+    if (is_local(pq) || PQgssEncInUse(pq) != 0)
+        return false;
+    if (PQsslInUse(pq) == 0)
+        return true;
+    options = PQconninfo(pq);
+    /* Without memory nothing is claimed. */
+    verified = options == NULL || is_verified(options);
+    PQconninfoFree(options);
+    return !verified;
 }
 
 void

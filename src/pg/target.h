@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+struct pg_conn;
+
 enum {
     PW_TARGET_MAX = 12,
     /* How long sent data may stay unacknowledged before the connection counts as broken. */
@@ -27,5 +29,8 @@ int pw_target_init(struct pw_target *target, const char *conninfo, const char *a
 
 /* The connection is there, at this descriptor: with several hosts, the limit for unacknowledged data becomes PW_TARGET_UNACKED_MS. */
 void pw_target_connected(bool raise_unacked, int fd);
+
+/* Whether the server is on another host, and neither TLS nor GSSAPI has shown that it is the one that was meant. */
+bool pw_target_unverified(struct pg_conn *pq);
 
 #endif

@@ -84,6 +84,13 @@ pw_conn_pooled(const struct pw_conn *conn)
     return false;
 }
 
+bool
+pw_conn_unverified(const struct pw_conn *conn)
+{
+    (void)conn;
+    return fake_conn.unverified;
+}
+
 void
 pw_conn_pump(struct pw_conn *conn)
 {

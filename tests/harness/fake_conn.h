@@ -49,6 +49,7 @@ extern struct fake_conn {
     bool dead_at_rest; /* the connection is found broken before the next request */
     int clock_ends;    /* so many connections break behind their answer to the clock */
     bool no_time;      /* pawl.now() answers nonsense */
+    bool unverified;   /* the server is on another host */
     int64_t clock_us;
     int epoch; /* at most 127 */
     enum pw_conn_state state;

@@ -43,6 +43,48 @@ look(pawl_client *client, pawl_error **error)
 typedef pawl_status (*call_fn)(pawl_client *client, pawl_error **error);
 
 static void
+count_warnings(void *userdata, int level, const char *event, const char *message,
+    const char *const *names, const char *const *values, size_t count)
+{
+    int *warnings = userdata;
+
+    (void)level;
+    (void)message;
+    (void)names;
+    (void)values;
+    (void)count;
+    *warnings += strcmp(event, "connection_unverified") == 0;
+}
+
+static void
+a_client_warns_once_of_a_server_that_is_not_verified(void **state)
+{
+    pawl_config *config = pawl_config_new();
+    pawl_error *error = NULL;
+    int warnings = 0;
+
+    (void)state;
+    pawl_config_set_log(config, PAWL_LOG_WARNING, count_warnings, &warnings);
+    for (int unverified = 0; unverified < 2; unverified++) {
+        pawl_client *client = NULL;
+
+        (void)fake_conn_reset(NULL);
+        fake_conn.unverified = unverified == 1;
+        for (int i = 0; i < 3; i++)
+            fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 2});
+        assert_int_equal(pawl_client_open(config, &client, &error), PAWL_OK);
+        for (int i = 0; i < 3; i++) {
+            fake_conn.dead_at_rest = true;
+            assert_int_equal(emit(client, &error), PAWL_OK);
+        }
+        assert_int_equal(fake_conn.opens, 4);
+        assert_int_equal(warnings, unverified);
+        pawl_client_close(client);
+    }
+    pawl_config_free(config);
+}
+
+static void
 an_answer_decides_whether_a_call_is_sent_again(void **state)
 {
     static const struct {
@@ -449,6 +491,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_answer_decides_whether_a_call_is_sent_again),
+        TEST(a_client_warns_once_of_a_server_that_is_not_verified),
         TEST(a_lost_reply_decides_by_what_the_call_does),
         TEST(no_reply_in_time_is_unknown_for_what_writes),
         TEST(an_error_behind_a_lost_reply_does_not_speak_of_the_first_try),

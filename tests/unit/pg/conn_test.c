@@ -286,6 +286,78 @@ requests_bring_their_settings_where_those_of_the_session_are_others(void **state
 }
 
 static void
+a_default_that_forbids_writing_is_named_and_a_standby_is_not(void **state)
+{
+    struct pw_conn *conn;
+    struct pw_reply reply;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        answer_with(
+            (const struct answer[]){{.status = PGRES_TUPLES_OK, .value = 4711, .read_only = i == 1},
+                nothing, sync_answer},
+            3);
+        conn = start_conn();
+        assert_int_equal(send_one(conn), PAWL_OK);
+        answer_error("25006", "ERROR");
+        answer_with((const struct answer[]){nothing, {.status = PGRES_PIPELINE_ABORTED}, nothing,
+                        sync_answer},
+            4);
+        reply = take_one(conn);
+        assert_int_equal(reply.status, PAWL_ECONN);
+        assert_string_equal(reply.error.sqlstate, "25006");
+        assert_int_equal(reply.error.retryable, i == 0);
+        assert_string_equal(reply.error.message,
+            i == 1 ? "default_transaction_read_only is on for this role or database"
+                   : "an error without a text");
+        pw_reply_done(&reply);
+        pw_conn_close(conn);
+    }
+}
+
+static void
+a_server_on_another_host_is_unverified_unless_something_has_shown_who_it_is(void **state)
+{
+    static const struct {
+        const char *host, *address, *sslmode, *binding;
+        bool tls, gss, unverified;
+    } cases[] = {
+        {"/run/postgresql", "", NULL, NULL, false, false, false},
+        {"@abstract", "", NULL, NULL, false, false, false},
+        {"localhost", "127.0.0.1", NULL, NULL, false, false, false},
+        {"db", "127.8.9.1", NULL, NULL, false, false, false},
+        {"localhost", "::1", NULL, NULL, false, false, false},
+        {"db", "10.1.2.3", NULL, NULL, false, false, true},
+        {"db", "fd00::1", "disable", NULL, false, false, true},
+        {"db", "10.1.2.3", "prefer", NULL, true, false, true},
+        {"db", "10.1.2.3", "require", NULL, true, false, true},
+        {"db", "10.1.2.3", "verify-ca", NULL, true, false, false},
+        {"db", "10.1.2.3", "verify-full", NULL, true, false, false},
+        {"db", "10.1.2.3", "require", "require", true, false, false},
+        {"db", "10.1.2.3", "prefer", NULL, false, true, false},
+        {"db", "", NULL, NULL, false, false, true},
+        {NULL, NULL, NULL, NULL, false, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pw_conn *conn;
+
+        fake.host = cases[i].host;
+        fake.address = cases[i].address;
+        fake.sslmode = cases[i].sslmode;
+        fake.binding = cases[i].binding;
+        fake.tls = cases[i].tls;
+        fake.gss = cases[i].gss;
+        conn = ready_conn();
+        if (pw_conn_unverified(conn) != cases[i].unverified)
+            fail_msg("case %zu", i);
+        pw_conn_close(conn);
+        fake.answer_at = fake.answer_count = fake.shown_count = 0;
+    }
+}
+
+static void
 more_than_a_server_reads_is_not_sent(void **state)
 {
     struct pw_conn *conn = ready_conn();
@@ -604,6 +676,8 @@ main(void)
         TEST(a_check_that_fails_breaks_the_connection),
         TEST(a_statement_is_prepared_once),
         TEST(requests_bring_their_settings_where_those_of_the_session_are_others),
+        TEST(a_default_that_forbids_writing_is_named_and_a_standby_is_not),
+        TEST(a_server_on_another_host_is_unverified_unless_something_has_shown_who_it_is),
         TEST(more_than_a_server_reads_is_not_sent),
         TEST(a_statement_that_was_there_before_turns_preparing_off),
         TEST(requests_behind_a_failed_prepare_do_not_turn_preparing_off),

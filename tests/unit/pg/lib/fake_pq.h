@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -28,9 +29,10 @@ struct answer {
     const char *sqlstate;
     const char *severity;
     const char *source;
-    int32_t value; /* of the one row of PGRES_TUPLES_OK */
-    bool unusual;  /* a second column, which is true */
-    bool notice;   /* goes to the notice receiver and not to the reader */
+    int32_t value;  /* of the one row of PGRES_TUPLES_OK */
+    bool unusual;   /* a second column, which is true */
+    bool read_only; /* a third column, which is true */
+    bool notice;    /* goes to the notice receiver and not to the reader */
 };
 
 enum {
@@ -57,6 +59,8 @@ static struct {
     int sends;
     int prepares, named, unnamed, syncs, consumes, finishes;
     bool tls;
+    bool gss;
+    const char *host, *address, *sslmode, *binding;
     bool needs_password;
     bool no_pipeline, no_nonblocking, no_object;
     const char *message;
@@ -138,6 +142,47 @@ PQsslInUse(PGconn *conn)
 {
     (void)conn;
     return fake.tls;
+}
+
+int
+PQgssEncInUse(PGconn *conn)
+{
+    (void)conn;
+    return fake.gss;
+}
+
+char *
+PQhost(const PGconn *conn)
+{
+    (void)conn;
+    return (char *)(uintptr_t)fake.host;
+}
+
+char *
+PQhostaddr(const PGconn *conn)
+{
+    (void)conn;
+    return (char *)(uintptr_t)fake.address;
+}
+
+PQconninfoOption *
+PQconninfo(PGconn *conn)
+{
+    PQconninfoOption *options = PQconninfoParse("sslmode=prefer channel_binding=prefer", NULL);
+
+    (void)conn;
+    for (PQconninfoOption *option = options; option->keyword != NULL; option++) {
+        const char *value = strcmp(option->keyword, "sslmode") == 0 ? fake.sslmode
+            : strcmp(option->keyword, "channel_binding") == 0       ? fake.binding
+                                                                    : NULL;
+
+        if (value == NULL)
+            continue;
+        free(option->val);
+        option->val = strdup(value);
+        assert_non_null(option->val);
+    }
+    return options;
 }
 
 int
@@ -239,12 +284,15 @@ make_result(int at)
             (char)(answer->value >> 8), (char)answer->value};
         char yes = 1;
         PGresAttDesc columns[] = {{.name = name, .typid = PW_TYPE_INT4, .format = 1},
+            {.name = name, .typid = PW_TYPE_BOOL, .format = 1},
             {.name = name, .typid = PW_TYPE_BOOL, .format = 1}};
 
-        assert_int_equal(PQsetResultAttrs(result, answer->unusual ? 2 : 1, columns), 1);
+        assert_int_equal(PQsetResultAttrs(result, 3, columns), 1);
         assert_int_equal(PQsetvalue(result, 0, 0, bytes, 4), 1);
         if (answer->unusual)
             assert_int_equal(PQsetvalue(result, 0, 1, &yes, 1), 1);
+        if (answer->read_only)
+            assert_int_equal(PQsetvalue(result, 0, 2, &yes, 1), 1);
     }
     fake.shown[fake.shown_count] = result;
     fake.shown_at[fake.shown_count++] = at;
