@@ -198,10 +198,11 @@ begin
     return query select f.* from pawl._snapshots_found(v_now) f;
     return query select f.* from pawl._state_found(v_now) f;
     return query select f.* from pawl._work_found(v_now) f;
+    return query select f.* from pawl._exposure_found() f;
 end
 $$;
 comment on function pawl.doctor() is
-'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
 Twice: the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.
