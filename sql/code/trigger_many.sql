@@ -194,7 +194,7 @@ begin
     end if;
     if p_workflow.run_timeout is not null then
         insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        select m, 0, 'timeout', 0, 0, p_tenant, p_now, v_due + p_workflow.run_timeout
+        select m, 0, 'timeout', 0, 0, p_tenant, p_now, pawl._shift(v_due, p_workflow.run_timeout)
         from unnest(v_made) m;
     end if;
     if p_workflow.flow and cardinality(v_made) > 0 then
