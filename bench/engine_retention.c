@@ -155,9 +155,10 @@ retain(PGconn *conn)
     double start_s;
 
     bench_do(conn, "select bench.set_tick(false)");
-    bench_do(conn, "update pawl.chore set due_at = '-infinity' where chore = 'retention'");
+    bench_do(
+        conn, "update pawl.chore set due_at = '-infinity' where chore in ('retention', 'tables')");
     start_s = bench_now_s();
-    bench_do(conn, "select pawl.housekeep()");
+    bench_do(conn, "call pawl.tick(true)");
     return bench_now_s() - start_s;
 }
 
@@ -176,9 +177,8 @@ retain_until_over(PGconn *conn, double *dropped_s)
         longest = round > longest ? round : longest;
         if (*dropped_s == 0 &&
             bench_value(conn,
-                "select sum(n) from unnest(array['run', 'input', 'step', 'audit', 'note']) t, "
-                "lateral (select count(*) as n from pawl._old_partitions(t, current_date - 19)) "
-                "o") == 0)
+                "select count(*) from pawl._partitions(pawl._run_tables()) p where p.day = "
+                "current_date - 20") == 0)
             *dropped_s = bench_now_s() - begun;
         over = *dropped_s != 0 &&
             bench_value(conn,

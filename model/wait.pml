@@ -103,7 +103,7 @@ typedef Run {         /* a row of pawl.task with its waits and records */
 Run t[NR];
 bool topic;           /* the row of pawl.topic exists */
 byte topic_lock;
-byte name_lock;       /* the advisory lock under which the row is made */
+byte name_lock;       /* the key of the row that is being made */
 bool event[NE + 1];   /* rows of pawl.event */
 bool more[NE + 1];    /* rows of pawl.delivery */
 bool topic_changed[NE + 1];    /* for an emitter of REPEATABLE READ: since its snapshot */
@@ -352,7 +352,7 @@ begin:
     :: atomic { topic && !NO_emit_update && topic_lock == 0 && rr && topic_changed[e] -> goto failed }
     :: !topic
     fi;
-    atomic { name_lock == 0 -> name_lock = w };        /* the advisory lock, which waits */
+    atomic { name_lock == 0 -> name_lock = w };        /* its insert waits for another one of the same key */
     atomic {                             /* its insert, or the update of a row that was made meanwhile */
         topic_lock == 0 ->
         if

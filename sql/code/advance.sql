@@ -17,6 +17,9 @@ begin
         delete from pawl.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 3;
         delete from pawl.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 3;
     end if;
+    if not p_run.kept then
+        perform pawl._need_partitions(array[p_run.run_id], array['step']);
+    end if;
     perform pawl._write_step(row(p_run.run_id, p_task, p_run.round, p_state, case when p_source is null then 1 else 5 end,
         p_task / 1000000, p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 3 then p_now end, p_name, p_output,
         p_error, p_undo, p_source)::pawl.step, p_run.kept);
@@ -214,6 +217,7 @@ as $$
 declare
     v_map record;
 begin
+    perform pawl._need_partitions(p_runs, array['step']);
     delete from pawl.gate g
     using unnest(p_runs, p_steps) d (run_id, step_no)
     cross join lateral (

@@ -441,12 +441,42 @@ end
 $$;
 comment on function pawl._without_ending(tid[], timestamptz) is 'takes tasks of flows that are to end out of a claim';
 
+-- Looks at each of the picked tasks (locked) alone. One that fails waits for a minute; for the others a worker is woken.
+create or replace function pawl._put_off_broken(p_all tid[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_task pawl.task;
+begin
+    for v_task in select t.* from pawl.task t where t.ctid = any (p_all) loop
+        begin
+            perform pawl._settle_due(array[v_task.run_id], array[v_task.task_no], pawl.now());
+            perform from pawl._load_records(array[v_task.run_id], array[v_task.task_no], pawl._claim_max());
+            perform from pawl._flow_inputs(array(select t.ctid from pawl.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no and t.task_no > 0), pawl._claim_max());
+        exception
+            when others then
+                perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
+                update pawl.task t
+                set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
+                where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+        end;
+        perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
+    end loop;
+end
+$$;
+comment on function pawl._put_off_broken(tid[], timestamptz) is 'puts off tasks that no claim can return';
+
 create or replace function pawl.claim(
     session bigint, most int default 1, request int default null, start boolean default true, quiet boolean default false)
 returns table (
     run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
     rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
-    run_timeout_ms bigint)
+    run_timeout_ms bigint, tick_due boolean)
 language plpgsql
 volatile
 security definer
@@ -483,22 +513,23 @@ declare
     v_flow_keys text[];
     v_flow_inputs json[];
     v_limited uuid[];
+    v_tick_due boolean;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         perform pawl._only_read_committed('claim');
     end if;
     v_worker := pawl._claimer(session, v_now);
-    perform pawl._tick(v_now);
+    v_tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
     if request is not null and exists (
         select from pawl.task t where t.place = 2 and t.session_id = session and t.request = claim.request) then
         -- The reply to this request was lost: the same tasks again, with the fences they have.
-        return query select h.* from pawl._held(session, claim.request) h;
+        return query select h.*, v_tick_due from pawl._held(session, claim.request) h;
         return;
     end if;
     if v_worker.draining then
         return;
     end if;
-    -- After housekeeping, which may take a while. Its size is asked first, because that holds no lock: a claim must stay
+    -- Its size is asked first, because that holds no lock: a claim must stay
     -- within sixteen relations.
     if pg_relation_size('pawl.pause') > 0 then
         if exists (select from pawl.pause) then
@@ -560,42 +591,53 @@ begin
     into v_ids, v_tasks, v_flow, v_apart, v_metadata
     from pawl.task t
     where t.ctid = any (v_all);
-    if v_ids is not null then
-        -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
-        perform pawl._settle_due(v_ids, v_tasks, pawl.now());
-        select r.records, r.left_out, r.too_large into v_records, v_left_out, v_too_large
-        from pawl._load_records(v_ids, v_tasks, pawl._claim_max()) r;
-        if v_left_out is not null or v_too_large is not null then
-            v_all := pawl._leave_out_tasks(v_all, v_left_out, v_too_large, v_now);
-            if cardinality(v_all) = 0 then
-                return;
+    if v_ids is not null or v_flow or v_apart > 1 then
+        -- 1. A run has a record that cannot be read, or its partition was taken away by hand. 2. Each claim of its queue picks it first, and
+        -- fails. So it is put off, noted, and left to whoever reads what doctor() says; the others of the queue are claimed.
+        -- guard:claim_broken_run
+        begin
+            if v_ids is not null then
+                -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
+                perform pawl._settle_due(v_ids, v_tasks, pawl.now());
+                select r.records, r.left_out, r.too_large into v_records, v_left_out, v_too_large
+                from pawl._load_records(v_ids, v_tasks, pawl._claim_max()) r;
+                if v_left_out is not null or v_too_large is not null then
+                    v_all := pawl._leave_out_tasks(v_all, v_left_out, v_too_large, v_now);
+                    if cardinality(v_all) = 0 then
+                        return;
+                    end if;
+                end if;
             end if;
-        end if;
-    end if;
-    if v_flow then
-        -- guard:claim_ending
-        v_all := pawl._without_ending(v_all, v_now);
-        if cardinality(v_all) = 0 then
-            return;
-        end if;
-        v_keys := array(select i.run_id || ' ' || i.task_no from unnest(v_ids, v_tasks) with ordinality i (run_id, task_no, n) order by i.n);
-        select f.keys, f.inputs, f.left_out into v_flow_keys, v_flow_inputs, v_left_out
-        from pawl._flow_inputs(v_all, pawl._claim_max()) f;
-        if cardinality(v_left_out) > 0 then
-            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
-        end if;
-        -- The time limit of a run is with its task 0.
-        v_limited := array(
-            select z.run_id
-            from (select distinct t.run_id from pawl.task t where t.ctid = any (v_all) and t.task_no > 0) r
-            cross join lateral (
-                select z.run_id from pawl.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
-    end if;
-    if v_apart > 1 then
-        v_left_out := pawl._over_input(v_all, pawl._claim_max());
-        if cardinality(v_left_out) > 0 then
-            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
-        end if;
+            if v_flow then
+                -- guard:claim_ending
+                v_all := pawl._without_ending(v_all, v_now);
+                if cardinality(v_all) = 0 then
+                    return;
+                end if;
+                v_keys := array(select i.run_id || ' ' || i.task_no from unnest(v_ids, v_tasks) with ordinality i (run_id, task_no, n) order by i.n);
+                select f.keys, f.inputs, f.left_out into v_flow_keys, v_flow_inputs, v_left_out
+                from pawl._flow_inputs(v_all, pawl._claim_max()) f;
+                if cardinality(v_left_out) > 0 then
+                    v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
+                end if;
+                -- The time limit of a run is with its task 0.
+                v_limited := array(
+                    select z.run_id
+                    from (select distinct t.run_id from pawl.task t where t.ctid = any (v_all) and t.task_no > 0) r
+                    cross join lateral (
+                        select z.run_id from pawl.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
+            end if;
+            if v_apart > 1 then
+                v_left_out := pawl._over_input(v_all, pawl._claim_max());
+                if cardinality(v_left_out) > 0 then
+                    v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
+                end if;
+            end if;
+        exception
+            when others then
+                perform pawl._put_off_broken(v_all, v_now);
+                return;
+        end;
     end if;
     if v_metadata > pawl._claim_max() then
         v_left_out := pawl._over_metadata(v_all, pawl._claim_max());
@@ -634,15 +676,15 @@ begin
               case when v_name is null then (
                        select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = t.queue_id)
                    else v_timeout end,
-              case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end;
+              case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end, v_tick_due;
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
-'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. Does a bounded piece of housekeeping.
+'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. tick_due says that housekeeping is due: call tick() then, and after a claim that gave nothing. Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
 Twice: other tasks, or with the same request number the same ones.
-Locks: the tasks it takes; skips what others hold.
+Locks: the tasks it takes, and up to 50 rows of late housekeeping; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
-Bound: 1,000 tasks, a bounded round of housekeeping.';
+Bound: 1,000 tasks.';
 
 create or replace function pawl._held(p_session bigint, p_request int)
 returns table (

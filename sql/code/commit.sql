@@ -71,14 +71,23 @@ declare
     v_ended int;
     v_max int;
     v_bound text;
+    v_late boolean;
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         perform pawl._only_read_committed('commit');
     end if;
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
         cardinality(payloads), cardinality(seqs), cardinality(tasks), cardinality(millis), cardinality(options)]);
-    select least(s.payload_max, 29999), case when s.tenants_bound then pawl._bound_tenant() end into v_max, v_bound
+    select least(s.payload_max, 29999), case when s.tenants_bound then pawl._bound_tenant() end,
+           -- As _are_late() has it; without the call.
+           v_now > s.partitions_until - interval '26 hours'
+           or s.partitions_until > v_now + interval '192 hours' and s.partitions_until < 'infinity'
+    into v_max, v_bound, v_late
     from pawl.setting s where s.only_row;
+    -- guard:commit_partitions
+    if v_late then
+        perform pawl._need_partitions_for(session, runs, kinds);
+    end if;
     -- Names are tested all at once, because one regular expression over many costs what it costs over one. As many
     -- numbers as names and one space less: or a name holds what stands between them.
     v_names := array_to_string(names, ' ');
@@ -229,6 +238,7 @@ begin
     perform pawl._only_read_committed('commit_carefully');
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
         cardinality(payloads), cardinality(seqs), cardinality(tasks), cardinality(millis), cardinality(options)]);
+    perform pawl._need_partitions_for(session, runs, kinds);
     return query
     select i.item, i.answer, i.reason, i.value
     from pawl._commit_rest(session, pawl.now(), runs, tasks, fences, kinds, names, payloads, seqs, millis, options, '{}',
@@ -239,5 +249,5 @@ comment on function pawl.commit_carefully(bigint, uuid[], int[], text[], text[],
 'The same as commit, item by item, each protected from the others: for a call whose reply was lost, and for a batch that commit refused because one item is not JSON. Slower; only the bad item is refused.
 Twice: what was done answers already.
 Locks: as commit.
-Errors: PW003, PW008, PW009 for the call as a whole.
+Errors: for the call as a whole PW003, PW008, PW009; PW010 another transaction is making a partition that it needs: send it again.
 Bound: 10,000 items.';

@@ -71,6 +71,83 @@ end
 $$;
 comment on function pawl._snapshots_found(timestamptz) is 'transactions and slots that keep dead rows';
 
+-- The engine's tables and their columns; a test compares the list with sql/state. Those that end in _kept have the same ones.
+create or replace function pawl._columns()
+returns table (name text, columns text[])
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select t.name, string_to_array(t.columns, ' ')
+    from (values
+        ('act', 'act_no at detail what who'),
+        ('audit', 'at audit_no detail run_id task_no what who'),
+        ('bound_tenant', 'tenant'),
+        ('chore', 'chore due_at failed_at last_error position'),
+        ('delivery', 'after due_at event_id passed_over tenant'),
+        ('event', 'emitted_at event_id key payload tenant topic'),
+        ('flow_edge', 'dependent_no step_no workflow_id'),
+        ('flow_step', 'base cap child_workflow_id condition delay deps factor heavy_deps jitter map_from max_attempts name options plain priority queue_id spreads step_no undo unmet workflow_id'),
+        ('gate', 'missing run_id step_no'),
+        ('granted', 'rights role_name tenant'),
+        ('input', 'input run_id'),
+        ('key', 'digest expires_at key run_id tenant workflow_id'),
+        ('metric', 'cancelled failed minute seconds_max seconds_sum succeeded tenant waited_sum workflow_id'),
+        ('note', 'at body kind name note_no run_id task_no'),
+        ('pause', 'name paused_at paused_by subject why'),
+        ('queue', 'name queue_id step_timeout workflow_id'),
+        ('queue_mark', 'due_from marked_at priority queue_id walked_at'),
+        ('run', 'attempt ended_at error fence input input_apart key key_freed limit_key metadata output parent_id parent_step parent_task priority queue_id rolled_back round run_id session_id started_at status tenant triggered_at'),
+        ('setting', 'crash_max cursor_secret epoch event_retention grace lock_secret notify notify_off notify_on only_row partitions_until payload_max protocol_max protocol_min retention schema_version session_max suspect_at tenants_bound'),
+        ('signal', 'name payload run_id sent_at sent_by signal_no'),
+        ('step', 'attempt ended_at error fence kind name output round run_id seq source_id started_at state task_no undo'),
+        ('task', 'attached attempt claimed_at crashes due_at ending fence input input_apart kept key limit_key metadata parent_id parent_step parent_task paused place priority queue_id reason recorded request rolling_back round run_id session_id started started_at task_no tenant tries triggered_at undo woken'),
+        ('topic', 'beat key path_sets tenant topic touched_at'),
+        ('wait', 'child_id created_at digest due_at form key kind match name run_id seq task_no tenant topic'),
+        ('worker', 'draining ended_at ended_why handles idle lease lease_until name protocol queue_ids queue_version registered_at running runtimes session_id tenant told_at'),
+        ('workflow', 'base cap created_at description factor flow frozen jitter max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
+    ) t (name, columns);
+end
+$$;
+comment on function pawl._columns() is 'the engine''s tables and their columns';
+
+-- Partitions that should be there: of today and tomorrow, of days that a living run writes to, and of each retained day that another table
+-- of runs has one for; of events also each day between the first and the last.
+create or replace function pawl._missing_partitions(p_now timestamptz)
+returns table (parent text, name text, day date)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_today date := (p_now at time zone 'UTC')::date;
+begin
+    return query
+    with there as materialized (
+        select p.* from pawl._partitions(pawl._run_tables() || 'event'::text) p
+    ), needed (parent, day) as (
+        select t.parent, v_today + d from unnest(pawl._run_tables() || 'event'::text) t (parent), generate_series(0, 1) d
+        union
+        select t.parent, h.day from unnest(pawl._run_tables()) t (parent), there h where h.parent <> 'event'
+        union
+        select t.parent, n.day from unnest(pawl._run_tables()) t (parent), pawl._days_needed(v_today) n
+        union
+        select 'event', e.first_day + d
+        from (select min(h.day) as first_day, max(h.day) as last_day from there h where h.parent = 'event') e
+        cross join lateral generate_series(0, e.last_day - e.first_day) d
+    )
+    select n.parent, pawl._partition_name(n.parent, n.day), n.day
+    from needed n
+    -- guard:doctor_partitions
+    where n.day >= pawl._first_day(n.parent, p_now)
+      and not exists (select from there h where h.parent = n.parent and h.day = n.day);
+end
+$$;
+comment on function pawl._missing_partitions(timestamptz) is 'partitions that should be there and are not';
+
 -- Partitions, indexes, dead rows and chores of the engine itself.
 create or replace function pawl._state_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
@@ -78,16 +155,41 @@ language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_today date := (p_now at time zone 'UTC')::date;
 begin
     return query
-    select 'partitions', 'bad', format('there is no partition %s: nothing of that day can be recorded', n.name),
-           'Call pawl.housekeep() as the owner, and see that workers or heartbeats are there to do it from now on.'
-    from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t (name)
-    cross join generate_series(0, 1) d (day)
-    cross join lateral (select pawl._partition_name(t.name, (p_now at time zone 'UTC')::date + d.day)) n (name)
-    where to_regclass('pawl.' || n.name) is null
-    order by n.name
+    select 'partitions', 'bad',
+           case when to_regclass('pawl.' || m.name) is null then format('there is no partition %s: nothing of that day can be recorded', m.name)
+                else format('table %s is not a partition of %s any more: nothing of that day can be recorded', m.name, m.parent) end,
+           case when to_regclass('pawl.' || m.name) is not null
+                then format('alter table pawl.%I attach partition pawl.%I for values from (%L) to (%L)', m.parent, m.name,
+                         pawl._id_floor(m.day::timestamp at time zone 'UTC'), pawl._id_floor((m.day + 1)::timestamp at time zone 'UTC'))
+                when m.day >= v_today then 'Call pawl.tick(true), and see that a worker or pawl keeper does so from now on.'
+                else format('Restore it from a backup, or make an empty one as the owner: select pawl._make_partition(%L, %L)', m.parent, m.day) end
+    from pawl._missing_partitions(p_now) m
+    order by m.name
     limit 5;
+    return query
+    select 'columns', 'bad', format('table %s has a column %I that is not the engine''s: calls that write or read whole rows fail', c.relname, a.attname),
+           format('alter table pawl.%I drop column %I', c.relname, a.attname)
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    -- guard:doctor_columns
+    join pawl._columns() e on e.name = replace(c.relname, '_kept', '') and a.attname <> all (e.columns)
+    where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p')
+    order by c.relname, a.attname
+    limit 5;
+    return query
+    select 'old partitions', 'note', format('%s empty tables of %s past days are still there', count(*), count(distinct p.day)),
+           'As the owner, run pawl housekeep once in a while, or pawl keeper all the time: it takes them away.'
+    from pawl._partitions(pawl._run_tables() || 'event'::text) p
+    where p.day < pawl._first_day(p.parent, p_now)
+    having count(distinct p.day) > 60;
+    return query
+    select 'keeper', 'bad', 'nobody does housekeeping for all tenants', pawl._keeper_cure() || '.'
+    where pawl._keeper_missing(p_now) and exists (
+        select from pawl.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now));
     return query
     select 'index', 'bad', format('index %s is not valid', c.relname), format('reindex index pawl.%I', c.relname)
     from pg_index i
@@ -106,7 +208,8 @@ begin
     return query
     select 'chore ' || c.chore, 'bad', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
     from pawl.chore c
-    where c.last_error is not null
+    -- What is done at every tick is noted for as long as it fails.
+    where c.last_error is not null and (c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') or c.failed_at > p_now - interval '10 min')
     order by c.chore;
 end
 $$;
@@ -202,7 +305,7 @@ begin
 end
 $$;
 comment on function pawl.doctor() is
-'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, invalid indexes, dead rows, chores that fail, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, columns that others have added to the engine''s tables, invalid indexes, dead rows, pieces of housekeeping that fail, a keeper that is missing, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
 Twice: the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.

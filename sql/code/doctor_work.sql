@@ -127,7 +127,7 @@ begin
            format('worker %s has sent no heartbeat for %s, and its session was not ended: it holds %s', k.name,
                pawl._ago(p_now - pawl._shift(k.lease_until, - k.lease)),
                case h.n when 0 then 'nothing' when 1 then '1 task' when 1001 then 'over 1000 tasks' else h.n || ' tasks' end),
-           'Housekeeping reclaims them as soon as another worker is live; start one.'
+           'Housekeeping reclaims them as soon as another worker, or pawl keeper, runs; start one.'
     from pawl.worker k
     cross join lateral (
         select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = k.session_id limit 1001) c
@@ -164,10 +164,17 @@ set enable_seqscan to off
 set enable_bitmapscan to off
 set jit to off
 as $$
+declare
+    -- As in _runs_before(): other days may be locked.
+    v_first uuid := pawl._first_id('run', p_now);
 begin
     return query
     with failed as materialized (
-        (select r.run_id, r.round, r.queue_id, r.ended_at, r.error from pawl.run r where r.status = 2 order by r.run_id desc limit 2000)
+        (select r.run_id, r.round, r.queue_id, r.ended_at, r.error
+         from pawl.run r
+         where r.status = 2 and r.run_id >= v_first
+         order by r.run_id desc
+         limit 2000)
         union all
         (select k.run_id, k.round, k.queue_id, k.ended_at, k.error from pawl.run_kept k where k.status = 2 order by k.run_id desc limit 2000)
     ), stuck as (
@@ -272,18 +279,21 @@ returns table (what text, level text, found text, cure text)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
 as $$
 declare
     v_until timestamptz := pawl._counted_until(p_now);
+    -- As in _runs_before(): other days may be locked.
+    v_first uuid := pawl._first_id('run', p_now);
 begin
-    if v_until >= p_now - interval '10 min' or not exists (select from pawl.run) then
+    if v_until >= p_now - interval '10 min' or not exists (select from pawl.run r where r.run_id >= v_first) then
         return;
     end if;
     return query
     select 'metrics', 'note',
            case when v_until is null then 'ended runs have never been counted: pawl.metrics() shows 0'
                 else format('runs that ended in the last %s are not counted: pawl.metrics() does not show them', pawl._ago(p_now - v_until)) end,
-           'Housekeeping counts them as soon as a worker is live; start one.';
+           'Housekeeping counts them as soon as a worker that is not bound to a tenant, or pawl keeper, runs; start one.';
 end
 $$;
 comment on function pawl._counts_found(timestamptz) is 'numbers of ended runs that stand still';
@@ -299,12 +309,15 @@ set enable_seqscan to off
 set enable_bitmapscan to off
 set jit to off
 as $$
+declare
+    -- As in _runs_before(): other days may be locked.
+    v_first uuid := pawl._first_id('run', p_now);
 begin
     return query
     select 'bounds', 'note', 'not all was looked at: ' || string_agg(b.bound, ', ' order by b.n), 'Use pawl.list_runs() and pawl.list_waits() for the others.'
     from (
         select 1, 'the newest 2000 failed runs'
-        where 2000 < (select count(*) from (select from pawl.run r where r.status = 2 limit 2001) c)
+        where 2000 < (select count(*) from (select from pawl.run r where r.status = 2 and r.run_id >= v_first limit 2001) c)
         union all
         select 2, '10000 runs that wait without a time limit'
         where 10000 < (select count(*) from (select from pawl.task t where t.place = 1 and t.due_at = 'infinity' limit 10001) c)

@@ -10,6 +10,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_paths text[];
+    v_hinted boolean;
 begin
     -- guard:emit_update
     update pawl.topic o
@@ -19,11 +20,16 @@ begin
     if found then
         return v_paths;
     end if;
-    perform pg_advisory_xact_lock(hashtextextended(p_tenant || chr(1) || p_topic || chr(1) || p_key, 7));
+    -- For waits, which must not wait for the insert.
+    v_hinted := pawl._hint_topic(p_tenant, p_topic, p_key);
     insert into pawl.topic as o (tenant, topic, key, touched_at)
     values (p_tenant, p_topic, p_key, p_now)
     on conflict on constraint topic_pkey do update set beat = o.beat + 1, touched_at = excluded.touched_at
     returning o.path_sets into v_paths;
+    if not v_hinted then
+        -- The transaction that was making it has ended, perhaps without it.
+        perform pawl._hint_topic(p_tenant, p_topic, p_key);
+    end if;
     return v_paths;
 end
 $$;
@@ -209,8 +215,8 @@ begin
     if id is not null then
         perform pawl._id_check(id, v_now);
     end if;
-    perform pawl._need_partitions(v_now);
     v_event := row(coalesce(id, pawl._event_id(v_now)), v_now, v_tenant, topic, key, payload)::pawl.event;
+    perform pawl._need_partitions(array[v_event.event_id], array['event']);
     v_paths := pawl._meet_waits(v_tenant, topic, key, v_now);
     insert into pawl.event select v_event.* on conflict do nothing;
     get diagnostics v_made = row_count;
@@ -233,8 +239,8 @@ begin
     select d.settled, d.last, d.passed_over into woken, v_last, v_passed_over
     from pawl._deliver(v_event, v_paths, 1000, v_now, true, '00000000-0000-0000-0000-000000000000') d;
     if v_last is not null or v_passed_over then
-        insert into pawl.delivery (event_id, after, passed_over, due_at)
-        values (v_event.event_id, coalesce(v_last, '00000000-0000-0000-0000-000000000000'), v_last is not null and v_passed_over, v_now);
+        insert into pawl.delivery (event_id, tenant, after, passed_over, due_at)
+        values (v_event.event_id, v_tenant, coalesce(v_last, '00000000-0000-0000-0000-000000000000'), v_last is not null and v_passed_over, v_now);
     end if;
     return next;
 end
@@ -243,7 +249,7 @@ comment on function pawl.emit(text, json, text, text, uuid) is
 'Emits an event under a topic and key, in the caller''s transaction. It is stored for the event retention, so that a wait that comes later finds it; waits that match now are settled and their runs go on. One event may wake many runs: up to 1,000 in this call, the rest by housekeeping soon after. Give busy topics a key: emits and waits of one topic and key queue up behind each other.
 Twice: with the same id, already.
 Locks: the row of the topic and key, then the tasks that it wakes, in the order of their ids.
-Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit; 40001 above read committed.
+Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit, PW010 another transaction is making a partition that it needs: send it again; 40001 above read committed.
 Bound: 1,000 waits settled.';
 
 -- The run''s hot row, changed so that it is the caller''s until the end of the transaction.
@@ -290,7 +296,6 @@ begin
         perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Names have 1 to 100 of a-z, 0-9, _, . and -.');
     end if;
     perform pawl._check_payload(p_payload::text);
-    perform pawl._need_partitions(v_now);
     v_task := pawl._reach_run(p_run);
     if v_task.ending is not null and not v_task.rolling_back then
         -- guard:signal_cancelled
@@ -363,7 +368,7 @@ comment on function pawl.approve(uuid, text, text, text, json) is
 'Approves what a run waits for under this name. Who (by, else the role that logged in) and why are recorded with the step and in the audit.
 Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
 Locks: the row of the run.
-Errors: as signal.
+Errors: as signal; PW010 another transaction is making a partition that it needs: send it again.
 Bound: constant.';
 
 create or replace function pawl.reject(run uuid, name text, by text default null, why text default null, payload json default '{}')
@@ -384,7 +389,7 @@ comment on function pawl.reject(uuid, text, text, text, json) is
 'Rejects what a run waits for under this name; otherwise as approve. The run goes on and sees approved = false.
 Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
 Locks: the row of the run.
-Errors: as signal.
+Errors: as signal; PW010 another transaction is making a partition that it needs: send it again.
 Bound: constant.';
 
 create or replace function pawl._decide(p_run uuid, p_name text, p_approved boolean, p_by text, p_why text, p_payload json)

@@ -107,7 +107,6 @@ begin
           and k.key = p_task.key and k.run_id = p_task.run_id and k.expires_at = 'infinity';
         get diagnostics v_freed = row_count;
     end if;
-    perform pawl._need_partitions(p_now);
     perform pawl._write_end(p_task, p_status, p_output, p_error, p_now, v_freed = 1);
     if p_status = 3 then
         perform pawl._cancel_children(p_task, p_now);
@@ -164,6 +163,7 @@ begin
     if v_kept then
         insert into pawl.run_kept select v_run.*;
     else
+        perform pawl._need_partitions(array[p_task.run_id], array['run']);
         insert into pawl.run select v_run.*;
     end if;
 end

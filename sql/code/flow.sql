@@ -29,7 +29,7 @@ $$;
 comment on function pawl.create_flow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, text) is
 'Creates a flow: a workflow whose steps are declared with add_step. The options are defaults for its steps. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow).
 Twice: exists or differs; never changes anything.
-Locks: an advisory lock on the name.
+Locks: a new row of its name; waits for another transaction that creates the same, ten seconds at most.
 Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW007 the role is bound to one tenant, PW008 isolation level.
 Bound: constant.';
 
@@ -518,6 +518,7 @@ language plpgsql
 volatile
 security definer
 set search_path to pg_catalog, pg_temp
+set lock_timeout to '10s'
 as $$
 #variable_conflict use_column
 declare
@@ -532,9 +533,13 @@ begin
     perform pawl._check_definition(definition);
     v_name := definition ->> 'flow';
     v_options := (select coalesce(json_object_agg(o.key, o.value), '{}') from json_each(definition) o where o.key not in ('flow', 'steps'));
-    perform pg_advisory_xact_lock(hashtextextended('pawl.workflow.' || v_name, 0));
     select w.* into v_flow from pawl.workflow w where w.name = v_name for update;
-    if found and not v_flow.flow then
+    -- A check makes nothing that lasts.
+    if not found and not only_check then
+        perform pawl._hold_name(v_name);
+        select w.* into v_flow from pawl.workflow w where w.name = v_name for update;
+    end if;
+    if v_flow.workflow_id is not null and not v_flow.flow then
         perform pawl._raise('PW003', format('workflow "%s" is not a flow', v_name), 'Use a new name.');
     end if;
     for change, step, was, becomes in
@@ -583,7 +588,7 @@ $$;
 comment on function pawl.apply_flow(json, boolean) is
 'Brings a flow to what a definition says, in one transaction: {"flow": NAME, options of create_flow..., "steps": [{"step": NAME, "deps": [NAME, ...], options of add_step...}, ...]}, in any order. The answer has a row for each change: add, change, remove of a step, option of the flow; none when all is as it should be. With only_check nothing is changed, but a bad definition is refused all the same. A flow that was triggered keeps its steps; a definition that changes them is refused, or with only_check only answered with the changes.
 Twice: no rows, and nothing changes.
-Locks: an advisory lock on the name, the row of the flow.
+Locks: the row of the flow, or a new row of its name; waits for another transaction that has it, ten seconds at most.
 Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
 Bound: 2,000 steps.';
 

@@ -84,6 +84,7 @@ begin
             p_runs := array_remove(p_runs, v_task.run_id);
         end if;
     end loop;
+    perform pawl._need_partitions(p_runs, array['run']);
     select array_agg(d.run_id), array_agg(d.outputs), array_agg(d.started_at) into v_ids, v_outputs, v_started
     from pawl._dep_outputs(p_runs, array(select 0 from unnest(p_runs))) d;
     with gone as (

@@ -23,8 +23,10 @@ declare
 begin
     perform pawl._check_ids('fork', array[run]);
     copied := 0;
-    -- guard:fork_lock
-    if not pg_try_advisory_xact_lock(hashtextextended(run::text, 11)) then
+    -- An ended source is locked, so that nobody purges it while its records are copied.
+    if not exists (select from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound))
+       -- guard:fork_lock
+       and not pawl._hold_ended(run, v_bound) then
         answer := 'busy';
         return next;
         return;
@@ -67,7 +69,7 @@ begin
         (select r.input from pawl._runs(array[run]) r where r.round = 1));
     perform pawl._check_payload(v_input::text);
     run_id := pawl._id_make(v_now, pawl._id_slot(run));
-    perform pawl._need_partitions(v_now);
+    perform pawl._need_partitions(array[run_id], array['step']);
     perform pawl._insert_run(v_now, v_workflow.queue_id, v_workflow.run_timeout, null, run_id, false, v_input,
         coalesce(v_task.tenant, v_run.tenant), coalesce(v_task.priority, v_run.priority), null,
         coalesce(v_task.metadata, v_run.metadata), null, coalesce(v_task.limit_key, v_run.limit_key), null, null, null, false);
@@ -86,6 +88,12 @@ begin
         coalesce(by, pawl._caller()));
     perform pawl._audit(run, 0, coalesce(v_task.kept, exists (select from pawl.run_kept k where k.run_id = run)), v_now,
         'forked_to', json_build_object('run', run_id, 'from_step', from_step), coalesce(by, pawl._caller()));
+    -- 1. A forks a run that is paused, whose row it does not lock. 2. B cancels that run and purges it. 3. A copies what is left of its
+    -- records. Here A sees that the run is gone, and takes everything back.
+    -- guard:fork_purged
+    if not pawl._lives(run) and not exists (select from pawl._runs(array[run])) then
+        perform pawl._raise('PW010', format('run %s was purged meanwhile', run), 'Send the call again.');
+    end if;
     perform pawl._wake_one(v_workflow.queue_id, coalesce(v_task.tenant, v_run.tenant), v_now);
     answer := 'ok';
     return next;
@@ -94,8 +102,8 @@ $$;
 comment on function pawl.fork(uuid, text, json, text) is
 'Makes a new run from an ended or paused one. With from_step, the SUCCESS records of steps that started before it are copied, marked with their source and never undone by the fork; without, it starts from the beginning. No key is carried over. Answers ok with the new run, refused (the source runs or is queued), no_such_step, busy, not_found.
 Twice: another run.
-Locks: an advisory lock on the source.
-Errors: PW008 isolation level, PW009 payload over a limit.
+Locks: the row of a source that has ended, if another transaction does not have it.
+Errors: PW008 isolation level, PW009 payload over a limit, PW010 the source was purged meanwhile.
 Bound: the steps of the run.';
 
 -- Whether a task of a run of a flow is held or could be claimed.
@@ -168,14 +176,17 @@ declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
     v_run pawl.run;
+    v_lives boolean;
 begin
     perform pawl._check_ids('purge', runs);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        -- Looked at before the lock as well, as by retry.
+        v_lives := exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound));
         v_run := pawl._last_run(run_id);
         -- guard:purge_lock
-        if not pg_try_advisory_xact_lock(hashtextextended(run_id::text, 11)) then
+        if not v_lives and not pawl._hold_ended(run_id, v_bound) then
             answer := 'busy';
-        elsif exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then
+        elsif v_lives or exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then
             -- guard:purge_ended
             answer := 'refused';
         elsif v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
@@ -194,7 +205,7 @@ $$;
 comment on function pawl.purge(uuid[], text, text) is
 'Deletes ended runs with all that was recorded of them, and frees their keys. Audited. Answers ok, refused (it has not ended), busy, not_found.
 Twice: not_found.
-Locks: an advisory lock on each run.
+Locks: the rows of each run, if another transaction does not have them.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
 

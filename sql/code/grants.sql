@@ -14,10 +14,10 @@ begin
         when 'producer' then array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']
         when 'worker' then array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_carefully',
             'step', 'complete', 'fail', 'sleep', 'wait_event', 'wait_signal', 'release', 'step_token', 'record_step',
-            'get_run', 'result']
+            'get_run', 'result', 'tick', '_tick_begins', '_tick_piece']
         when 'operator' then array['create_workflow', 'alter_workflow', 'create_flow', 'add_step', 'apply_flow', 'delete_flow', 'cancel', 'kill', 'pause', 'resume', 'wake', 'retry',
             'rollback_retry', 'rollback_skip', 'fork', 'purge', 'pause_workflow', 'resume_workflow', 'pause_queue',
-            'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'housekeep', 'signal', 'emit', 'approve', 'reject',
+            'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject',
             'get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers',
             'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']
         when 'reader' then array['get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues',

@@ -613,7 +613,7 @@ Errors: none.
 Bound: 10,000 tasks counted for each queue.';
 
 create or replace function pawl.list_workers(ended boolean default false, most int default 1000)
-returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json)
+returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json, notice text)
 language plpgsql
 stable
 security definer
@@ -625,6 +625,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
+    v_notice text := case when pawl._keeper_missing(v_now) then pawl._keeper_cure() end;
 begin
     return query
     select w.session_id, w.name,
@@ -632,7 +633,7 @@ begin
                 when w.draining then 'draining' when w.idle then 'idle' else 'live' end,
            w.handles, w.runtimes,
            (select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = w.session_id limit 10001) c),
-           w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running
+           w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running, v_notice
     from pawl.worker w
     where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)
     order by w.registered_at desc
@@ -640,7 +641,7 @@ begin
 end
 $$;
 comment on function pawl.list_workers(boolean, int) is
-'Worker sessions: what they handle, what they hold, until when their lease is live; with ended also those that have gone.
+'Worker sessions: what they handle, what they hold, until when their lease is live; with ended also those that have gone. notice says, in every row, that nobody does housekeeping for all tenants, if that is so.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: none.
@@ -701,7 +702,7 @@ begin
 end
 $$;
 comment on function pawl.metrics(text, interval) is
-'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. With no live worker, or none at all so far (counted_until is null), nothing is counted.
+'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. Where nobody calls tick(), as with no live worker, nothing is counted; counted_until is null until the first count.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: PW003 since is less than 0 or more than 1000 years.
@@ -771,7 +772,8 @@ declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
     v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
-    v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
+    -- As in _runs_before().
+    v_since uuid := greatest(pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02')), pawl._first_id('event', v_now));
     v_most int := least(greatest(most, 0), 1000);
     v_found int;
 begin

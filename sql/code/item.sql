@@ -266,9 +266,12 @@ begin
     if p_kind not in ('step', 'complete', 'fail', 'step_error') then
         return true;
     end if;
-    -- What has ended has no row to lock. One lock for all that a session sends late: a call may have thousands of runs.
+    -- 1. A sends a result late, and loses the connection. 2. B, another connection of the session, sends it again before A has committed.
+    -- What has ended has no row of its own to meet at, so all that a session sends late takes turns at the session's row: without, B would
+    -- not see A's audit row and write a second one.
     -- guard:late_lock
-    if not pg_try_advisory_xact_lock(hashtextextended(p_session::text, 12)) then
+    perform from pawl.worker w where w.session_id = p_session for no key update skip locked;
+    if not found then
         return false;
     end if;
     if exists (
@@ -279,7 +282,6 @@ begin
         where k.run_id = p_run and k.task_no = p_task and k.what = 'late_result' and k.detail::text = v_detail::text) then
         return true;
     end if;
-    perform pawl._need_partitions(p_now);
     perform pawl._audit(p_run, p_task, p_kept, p_now, 'late_result', v_detail);
     return true;
 end

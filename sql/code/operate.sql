@@ -130,7 +130,6 @@ declare
     v_task pawl.task;
 begin
     perform pawl._check_ids('cancel', runs);
-    perform pawl._need_partitions(v_now);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
@@ -148,7 +147,7 @@ comment on function pawl.cancel(uuid[], text, boolean, text) is
 'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that nobody holds ends at once; the holder of a held one is told at its next call or heartbeat and has a grace of 30 seconds. With rollback, its undos run first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in, ERROR also of one that has failed and is ending or rolled back.
 Twice: already.
 Locks: each run in the order of the ids, then its parent; waits two seconds at most in all.
-Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Bound: 1,000 runs.';
 
 create or replace function pawl.kill(runs uuid[], why text default null, by text default null)
@@ -172,7 +171,6 @@ declare
     v_error json;
 begin
     perform pawl._check_ids('kill', runs);
-    perform pawl._need_partitions(v_now);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
@@ -200,7 +198,7 @@ comment on function pawl.kill(uuid[], text, text) is
 'Ends runs as CANCELLED without asking anybody: the fence is raised, so that their workers can write nothing more. No rollback. Answers as cancel.
 Twice: already.
 Locks: as cancel.
-Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Bound: 1,000 runs.';
 
 create or replace function pawl.pause(runs uuid[], why text default null, by text default null)
@@ -223,7 +221,6 @@ declare
     v_task pawl.task;
 begin
     perform pawl._check_ids('pause', runs);
-    perform pawl._need_partitions(v_now);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
@@ -252,7 +249,7 @@ comment on function pawl.pause(uuid[], text, text) is
 'Pauses runs: what is in flight finishes and is recorded, nothing new is claimed; events and signals are stored, time limits go on. Its child runs go on, too; pause them by their own ids. Answers ok, already, busy, not_found, or the state it has ended in.
 Twice: already.
 Locks: each run in the order of the ids; waits two seconds at most in all.
-Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Bound: 1,000 runs.';
 
 create or replace function pawl.resume(runs uuid[], by text default null)
@@ -279,7 +276,6 @@ declare
     v_tenant text;
 begin
     perform pawl._check_ids('resume', runs);
-    perform pawl._need_partitions(v_now);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
@@ -317,7 +313,7 @@ comment on function pawl.resume(uuid[], text) is
 'Lets paused runs go on, where they stood: a run that slept still sleeps until its time. Answers as pause.
 Twice: already.
 Locks: as pause.
-Errors: PW008 isolation level, PW009 more than 1,000 ids.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Bound: 1,000 runs.';
 
 -- When a run that nobody holds is next due by its own facts; null: now.
@@ -367,7 +363,7 @@ $$;
 comment on function pawl.retry(uuid[], text) is
 'Opens the next round of runs that ended ERROR or CANCELLED: the same run goes on; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork; or another run has its key), busy, not_found. A key that was freed at the end of the run (key_while_active) stands for it again.
 Twice: already.
-Locks: an advisory lock on each run; the row of a key that it takes again; waits for whoever is taking or freeing that.
+Locks: the row of each run in history, skipping locked ones; the row of a key that it takes again; waits for whoever is taking or freeing that.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 a key changed hands too fast: send it again.
 Bound: 1,000 runs.';
 
@@ -412,9 +408,13 @@ declare
     v_workflow int;
     v_made int;
 begin
+    -- Looked at before the lock as well: the commit that ends a later round of a run may move the row that would be locked.
+    if exists (select from pawl.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
+        return 'already';
+    end if;
     -- Two retries of one run take turns; purge and fork take the same lock.
     -- guard:retry_lock
-    if not pg_try_advisory_xact_lock(hashtextextended(p_run::text, 11)) then
+    if not pawl._hold_ended(p_run, v_bound) then
         return 'busy';
     end if;
     if exists (select from pawl.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
@@ -474,7 +474,6 @@ begin
         values (p_run, 0, 'timeout', 0, 0, v_run.tenant, p_now, pawl._shift(p_now, v_timeout))
         on conflict on constraint wait_pkey do nothing;
     end if;
-    perform pawl._need_partitions(p_now);
     perform pawl._audit(p_run, 0, v_kept, p_now, case when p_rollback then 'rollback_retry' else 'retry' end,
         json_build_object('round', v_run.round + 1), p_by);
     if v_flow and not p_rollback then

@@ -335,6 +335,7 @@ begin
         insert into pawl.audit_kept (run_id, audit_no, task_no, at, what, who, detail)
         values (p_id, nextval('pawl.trail_no'), p_task, p_now, p_what, p_who, p_detail);
     else
+        perform pawl._need_partitions(array[p_id], array['audit']);
         insert into pawl.audit (run_id, audit_no, task_no, at, what, who, detail)
         values (p_id, nextval('pawl.trail_no'), p_task, p_now, p_what, p_who, p_detail);
     end if;

@@ -58,9 +58,8 @@ declare
     v_code int := array_position(array['SUCCESS', 'ERROR', 'CANCELLED'], p_status);
     v_places int[] := case p_status when 'RUNNING' then array[2, 4] when 'PAUSED' then array[1, 4] else array[0, 1, 2, 3, 4] end;
     -- Days past their retention are empty, or about to be, and may be locked for that.
-    v_first uuid := greatest(p_since, pawl._id_floor(
-        (((pawl._shift(pawl.now(), (select - s.retention from pawl.setting s where s.only_row)) - interval '24 hours') at time zone 'UTC')::date)::timestamp
-        at time zone 'UTC'));
+    -- guard:list_retained
+    v_first uuid := greatest(p_since, pawl._first_id('run', pawl.now()));
 begin
     with living as materialized (
         select t.run_id, (p_tenant is null or t.tenant = p_tenant) and (p_queues is null or t.queue_id = any (p_queues))
@@ -123,9 +122,7 @@ as $$
 #variable_conflict use_column
 declare
     -- As in _runs_before().
-    v_first uuid := greatest(p_since, pawl._id_floor(
-        (((pawl._shift(pawl.now(), (select - s.retention from pawl.setting s where s.only_row)) - interval '24 hours') at time zone 'UTC')::date)::timestamp
-        at time zone 'UTC'));
+    v_first uuid := greatest(p_since, pawl._first_id('run', pawl.now()));
 begin
     return query
     select f.run_id, f.queue_id, f.tenant, f.round::int, f.attempt, f.priority::int, f.key, f.triggered_at, f.started_at, f.ended_at,

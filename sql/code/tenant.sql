@@ -201,7 +201,7 @@ begin
         -- 1. All workers of the tenant, as many as the limit allows, die. 2. One is started again. Expired sessions count until they are
         -- swept, and no other worker may be alive to do that: without this no worker of the tenant could ever register again.
         -- guard:sessions_sweep
-        perform pawl._sweep(p_now, p_tenant);
+        perform pawl._do_piece('sessions', p_now, 500, p_tenant);
         if pawl._has_sessions(p_tenant, p_max) then
             -- guard:sessions_max
             perform pawl._raise('PW007', format('tenant "%s" has reached its limit of %s sessions', p_tenant, p_max),

@@ -44,7 +44,6 @@ begin
         -- guard:token_form
         perform pawl._raise('PW003', 'malformed step token', 'Pass the token as the worker handed it out.');
     end if;
-    perform pawl._need_partitions(v_now);
     -- An update, not only a lock: above read committed it fails if the row has changed since the snapshot.
     update pawl.task t
     set recorded = true
@@ -54,6 +53,9 @@ begin
     if v_task.run_id is null or v_task.session_id is distinct from v_part[4]::bigint or v_task.fence <> v_part[5]::int then
         perform pawl._raise('PW005', 'the run was given to another claim, or has ended',
             'Roll back: whoever holds the run now will do this step.');
+    end if;
+    if not v_task.kept then
+        perform pawl._need_partitions(array[v_task.run_id], array['step']);
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than the epoch, which the row of the task does not tell: this fails then, too.
@@ -88,5 +90,5 @@ comment on function pawl.record_step(text, json) is
 'Records a step under its fence in the caller''s own transaction, so that the step''s effects on this database and its record commit together or not at all. Answers ok; or already when the step is recorded: then roll back, so that its effects do not happen a second time. When the run was cancelled or given to somebody else it raises an error, which ends the caller''s transaction.
 Twice: already.
 Locks: the row of the run, until the caller commits; commits of that run answer busy meanwhile, all others go on.
-Errors: PW003 malformed token or payload, PW005 lease lost, PW006 cancelled, PW007 the name is that of a wait or a child, PW012 older epoch; 40001 above read committed, or 23505 when the step was recorded since the snapshot.
+Errors: PW003 malformed token or payload, PW005 lease lost, PW006 cancelled, PW007 the name is that of a wait or a child, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch; 40001 above read committed, or 23505 when the step was recorded since the snapshot.
 Bound: constant.';

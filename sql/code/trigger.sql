@@ -46,7 +46,7 @@ begin
         return false;
     end if;
     if v_apart then
-        perform pawl._need_partitions(p_now);
+        perform pawl._need_partitions(array[p_id], array['input']);
         insert into pawl.input (run_id, input) values (p_id, p_input);
     end if;
     if v_timeout then
@@ -60,25 +60,6 @@ begin
 end
 $$;
 comment on function pawl._insert_run(timestamptz, int, interval, int, uuid, boolean, json, text, int, interval, json, text, text, uuid, text, int, boolean) is 'inserts the hot row of a new run; false if there is one already';
-
-create or replace function pawl._need_partitions(p_now timestamptz)
-returns void
-language plpgsql
-volatile
-set search_path to pg_catalog, pg_temp
-as $$
-declare
-    v_until timestamptz := (select s.partitions_until from pawl.setting s where s.only_row);
-begin
-    -- Further ahead than any round makes them: the clock was set back, and what lies between is missing.
-    if p_now > v_until - interval '26 hours'
-       -- guard:partitions_clock
-       or v_until > p_now + interval '192 hours' and v_until < 'infinity' then
-        perform pawl._make_partitions(p_now);
-    end if;
-end
-$$;
-comment on function pawl._need_partitions(timestamptz) is 'makes partitions if housekeeping is late';
 
 -- Whether a run of this id has ended already. A caller above read committed cannot see a run that ended
 -- after its snapshot, but a unique index can: it tries to insert the row and takes it back.
@@ -104,7 +85,7 @@ begin
     if exists (select from pawl.run_kept k where k.run_id = p_id) then
         return true;
     end if;
-    perform pawl._need_partitions(greatest(pawl._id_time(p_id), pawl.now()));
+    perform pawl._need_partitions(array[p_id], array['run']);
     insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at,
                           rolled_back, input_apart, tenant)
     values (p_id, 1, 1, 0, 0, 0, 0, '-infinity', '-infinity', false, false, '')
@@ -304,7 +285,6 @@ declare
     v_timeout interval;
     v_flow boolean;
     v_bound boolean;
-    v_late boolean;
     v_idle bigint;
     v_holder uuid;
     v_digest bytea;
@@ -316,16 +296,12 @@ begin
     -- Few statements and few calls: what is usual is tested in line, and only the rest is handed on.
     select w.workflow_id, w.queue_id, w.priority::int, w.run_timeout, w.flow,
            s.tenants_bound,
-           -- As _need_partitions() has it.
-           v_now > s.partitions_until - interval '26 hours'
-           -- guard:trigger_partitions_clock
-           or s.partitions_until > v_now + interval '192 hours' and s.partitions_until < 'infinity',
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
            (select k.session_id from pawl.worker k
             where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
            exists (select from pawl.worker k
                    where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids))
-    into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_late, v_idle, handled
+    into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_idle, handled
     from pawl.workflow w
     cross join pawl.setting s
     where w.name = trigger.workflow and s.only_row;
@@ -335,9 +311,6 @@ begin
     end if;
     if v_flow then
         perform pawl._check_flow(v_workflow);
-    end if;
-    if v_late then
-        perform pawl._make_partitions(v_now);
     end if;
     if v_bound or tenant is null or tenant <> '' then
         tenant := pawl._tenant(tenant);

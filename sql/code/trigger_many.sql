@@ -186,6 +186,7 @@ begin
         from unnest(p_ids, p_inputs, p_keys, p_limit_keys) i (id, input, key, limit_key);
     end if;
     if v_large then
+        perform pawl._need_partitions(p_ids, array['input']);
         insert into pawl.input (run_id, input)
         select distinct on (i.id) i.id, i.input
         from unnest(p_ids, p_inputs) with ordinality i (id, input, n)
@@ -341,7 +342,6 @@ begin
         order by i.item;
         return;
     end if;
-    perform pawl._need_partitions(v_now);
     v_handled := case when v_workflow.flow then pawl._first_handled(v_workflow.workflow_id, v_tenant, v_now)
                       else pawl._wake_one(v_workflow.queue_id, v_tenant, v_now) end;
     if ids is not null and pawl._bound_tenant() is not null then

@@ -9,8 +9,6 @@ language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
-declare
-    v_made int;
 begin
     -- guard:meet_lock
     perform from pawl.topic o
@@ -29,10 +27,41 @@ begin
     if exists (select from pawl.topic o where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key) then
         return false;
     end if;
-    -- A new row is made under this lock only, so that the insert below never waits for another one.
-    if not pg_try_advisory_xact_lock(hashtextextended(p_tenant || chr(1) || p_topic || chr(1) || p_key, 7)) then
-        return false;
-    end if;
+    -- Who makes the row is decided by its key. An insert cannot skip another one of the same key, so it is tried only where nobody has said
+    -- that it is making the row.
+    return pawl._hint_topic(p_tenant, p_topic, p_key) and pawl._make_topic(p_tenant, p_topic, p_key, p_path_set, p_now);
+end
+$$;
+comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait comes to the meeting point of its topic and key';
+
+-- Says to others that the row of a topic is being made; false: another transaction says so. Any login may take any advisory lock, so the
+-- number of this one is made with a secret that only the owner reads.
+create or replace function pawl._hint_topic(p_tenant text, p_topic text, p_key text)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- guard:topic_secret
+    return pg_try_advisory_xact_lock(('x' || left(encode(sha256(convert_to(
+        (select s.lock_secret::text from pawl.setting s where s.only_row) || chr(1) || p_tenant || chr(1) || p_topic || chr(1) || p_key,
+        'UTF8')), 'hex'), 16))::bit(64)::bigint);
+end
+$$;
+comment on function pawl._hint_topic(text, text, text) is 'says to others that the row of a topic is being made';
+
+-- The wait for another transaction that makes the row, although it could not say so, is bounded: the call fails, and is sent again.
+create or replace function pawl._make_topic(p_tenant text, p_topic text, p_key text, p_path_set text, p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set lock_timeout to '50ms'
+as $$
+declare
+    v_made int;
+begin
     insert into pawl.topic (tenant, topic, key, touched_at, path_sets)
     values (p_tenant, p_topic, p_key, p_now, array[p_path_set])
     on conflict on constraint topic_pkey do nothing;
@@ -40,7 +69,7 @@ begin
     return v_made = 1;
 end
 $$;
-comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait comes to the meeting point of its topic and key';
+comment on function pawl._make_topic(text, text, text, text, timestamptz) is 'makes the row of a topic for a wait';
 
 -- The earliest event since the run was triggered that matches and that this run has not taken.
 create or replace function pawl._find_event(

@@ -181,9 +181,10 @@ declare
     v_grace timestamptz;
 begin
     if pawl._is_live(p_worker.session_id, p_worker.ended_at, p_worker.lease_until, p_now) is not true then
-        return format('It was lost by worker %s, whose %s, and is not yet taken; any worker that claims or sends a heartbeat takes it back.',
+        return format('It was lost by worker %s, whose %s, and is not yet taken; %s.',
             p_worker.name, case when p_worker.lease_until < p_now then format('lease ended %s ago', pawl._ago(p_now - p_worker.lease_until))
-                                else 'session is over' end);
+                                else 'session is over' end,
+            case when pawl._keeper_missing(p_now) then pawl._keeper_cure() else 'the next pawl.tick() of any worker takes it back' end);
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
         select w.due_at into v_grace from pawl.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
@@ -384,6 +385,9 @@ begin
     if p_task.place = 3 then
         return format('%sit is suspect: %s workers lost their lease while they held it, so it waits for one with nothing else in flight.', v_what,
             p_task.crashes);
+    end if;
+    if p_task.place = 1 and pawl._keeper_missing(p_now) then
+        return format('It has been due for %s, but only housekeeping makes it ready; %s.', pawl._ago(p_now - p_task.due_at), pawl._keeper_cure());
     end if;
     -- guard:why_ahead_tenant
     select count(*) filter (where v_all or c.tenant = p_task.tenant) into v_ahead

@@ -167,7 +167,7 @@ $$;
 comment on function pawl._check_running(json) is 'refuses a malformed list of running steps';
 
 create or replace function pawl.heartbeat(session bigint, running json default null)
-returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text)
+returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text, tick_due boolean)
 language plpgsql
 volatile
 security definer
@@ -200,8 +200,7 @@ begin
         perform pawl._session(session);
         perform pawl._raise('PW005', format('session %s has ended', session), 'Register again.');
     end if;
-    perform pawl._tick(v_now);
-    perform pawl._tick_retention(v_now);
+    tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
     epoch := (session >> 32)::int;
     lease_until := v_worker.lease_until;
     for run_id, task, told in
@@ -233,11 +232,11 @@ begin
 end
 $$;
 comment on function pawl.heartbeat(bigint, json) is
-'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with told drain when the worker should stop, or one row with nothing to tell. Does a bounded piece of housekeeping.
+'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with told drain when the worker should stop, or one row with nothing to tell; each says in tick_due whether housekeeping is due, so that the worker calls tick(). Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
 Twice: renews again.
-Locks: the row of the session; housekeeping skips what is locked.
+Locks: the row of the session, and up to 50 rows of late housekeeping, skipping locked ones.
 Errors: PW003 running is malformed, PW005 the session has ended, PW008 isolation level, PW009 running is over 64 kB, PW012 it belongs to an older epoch.
-Bound: 1,000 rows told, a bounded round of housekeeping.';
+Bound: 1,000 rows told.';
 
 create or replace function pawl.idle(session bigint, idle boolean default true)
 returns void
@@ -280,7 +279,7 @@ declare
 begin
     perform pawl._only_read_committed('leave');
     perform pawl._session(session);
-    v_given := pawl._release_held(session, v_now, 10000, false);
+    v_given := pawl._release_held(session, v_now, 10000, false, false);
     update pawl.worker w
     set ended_at = v_now, ended_why = 'left', idle = false
     where w.session_id = session and w.ended_at is null
@@ -292,5 +291,5 @@ comment on function pawl.leave(bigint) is
 'Ends a session in good order: what it still holds is given back and counts neither as an attempt nor as a crash. Returns how many tasks were given back. If another transaction holds one of them, the session stays and the call can be repeated.
 Twice: PW005, the session has ended.
 Locks: its tasks, skipping locked ones.
-Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
+Errors: PW005 the session has ended, PW008 isolation level, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch.
 Bound: 10,000 tasks.';

@@ -73,6 +73,7 @@ language plpgsql
 volatile
 security definer
 set search_path to pg_catalog, pg_temp
+set lock_timeout to '10s'
 as $$
 declare
     v_old pawl.workflow;
@@ -91,10 +92,13 @@ begin
     perform pawl._check_runtime(runtime);
     perform pawl._check_limits(priority, run_timeout, step_timeout);
     perform pawl._check_policy(max_attempts, base, factor, cap, jitter);
-    -- Creators of the same name queue up here, so that the second sees what the first did.
-    perform pg_advisory_xact_lock(hashtextextended('pawl.workflow.' || name, 0));
     select w.* into v_old from pawl.workflow w where w.name = create_workflow.name;
-    if found then
+    if not found then
+        -- Creators of the same name queue up here, so that the second sees what the first did.
+        v_queue := pawl._hold_name(create_workflow.name);
+        select w.* into v_old from pawl.workflow w where w.name = create_workflow.name;
+    end if;
+    if v_old.workflow_id is not null then
         if (v_old.runtime, v_old.priority, v_old.max_attempts, v_old.base, v_old.factor, v_old.cap, v_old.jitter,
             v_old.run_timeout, v_old.step_timeout, v_old.strict_order)
            is distinct from
@@ -103,7 +107,6 @@ begin
         end if;
         return 'exists';
     end if;
-    insert into pawl.queue (name, workflow_id) values (create_workflow.name, 0) returning queue_id into v_queue;
     insert into pawl.workflow (name, queue_id, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
                                step_timeout, strict_order, description, created_at)
     values (create_workflow.name, v_queue, create_workflow.runtime, create_workflow.priority, create_workflow.max_attempts,
@@ -119,9 +122,30 @@ $$;
 comment on function pawl.create_workflow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, boolean, text) is
 'Creates a workflow and its queue. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow). The description is not compared.
 Twice: exists or differs; never changes anything.
-Locks: an advisory lock on the name.
-Errors: PW003 for a bad name or option, PW007 the role is bound to one tenant, PW008 isolation level.
+Locks: a new row of its name; waits for another transaction that creates the same, ten seconds at most.
+Errors: PW003 for a bad name or option, PW007 the role is bound to one tenant, PW008 isolation level; 55P03 another transaction is creating it: call it again.
 Bound: constant.';
+
+-- Makes the queue of a new workflow, which has its name, and with it holds the name until the end of the transaction. Null: another
+-- transaction has made the workflow meanwhile.
+create or replace function pawl._hold_name(p_name text)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_queue int;
+begin
+    -- guard:hold_name
+    insert into pawl.queue as q (name, workflow_id) values (p_name, 0)
+    -- One without a workflow is this transaction's own.
+    on conflict on constraint queue_name_is_unique do update set workflow_id = q.workflow_id where q.workflow_id = 0
+    returning q.queue_id into v_queue;
+    return v_queue;
+end
+$$;
+comment on function pawl._hold_name(text) is 'makes the queue of a new workflow';
 
 create or replace function pawl.alter_workflow(name text, options json)
 returns void

@@ -56,6 +56,7 @@ create index wait_approval_idx on pawl.wait (tenant, run_id) where kind = 6;
 -- Events that had more open waits than one emit settles: how far housekeeping has come with each.
 create table pawl.delivery (
     event_id uuid primary key,
+    tenant text not null,
     after uuid not null,
     passed_over boolean not null default false,
     due_at timestamptz not null

@@ -43,6 +43,8 @@ create table pawl.setting (
     session_max int not null default 1000,
     -- Enciphers cursors that would tell a tenant the ids of others.
     cursor_secret uuid not null default gen_random_uuid(),
+    -- Goes into the numbers of advisory locks, which any login may take.
+    lock_secret uuid not null default gen_random_uuid(),
     constraint setting_has_one_row check (only_row)
 );
 comment on table pawl.setting is 'one row of settings for this database';
@@ -52,7 +54,7 @@ insert into pawl.setting (schema_version) values (1);
 -- Clocks that must not leave dead row versions behind (a held snapshot would make every reader walk
 -- them): a sequence is changed in place. Values are microseconds since 1970.
 create sequence pawl.housekeeping_clock minvalue 0 start 0;
-comment on sequence pawl.housekeeping_clock is 'when the next short round of housekeeping is due';
+comment on sequence pawl.housekeeping_clock is 'when the next tick is due';
 
 -- Raised when a queue appears, so that workers know their list of queues is old.
 create sequence pawl.queue_version;
@@ -65,9 +67,14 @@ create table pawl.chore (
     chore text primary key,
     due_at timestamptz not null default '-infinity',
     position text,
-    -- What went wrong the last time, or null.
-    last_error text
+    -- What failed last, and when; null: nothing.
+    last_error text,
+    failed_at timestamptz
 );
-comment on table pawl.chore is 'background work that any worker does a bounded piece of';
+comment on table pawl.chore is 'pieces of housekeeping: when each is due, and what failed in it';
 
-insert into pawl.chore (chore) values ('partitions'), ('retention'), ('kept'), ('keys'), ('topics'), ('rollup'), ('workers');
+-- The chore tables is the owner's alone. The last five are no chores: their rows hold failures only, of pieces of a tick and of claims.
+insert into pawl.chore (chore, due_at)
+values ('partitions', '-infinity'), ('retention', '-infinity'), ('kept', '-infinity'), ('keys', '-infinity'), ('topics', '-infinity'),
+       ('rollup', '-infinity'), ('workers', '-infinity'), ('tables', '-infinity'),
+       ('timers', 'infinity'), ('sessions', 'infinity'), ('limits', 'infinity'), ('deliveries', 'infinity'), ('claims', 'infinity');

@@ -38,7 +38,6 @@ begin
     delete from iso.claim;
     update pawl.setting set epoch = 1 where epoch <> 1;
     perform pawl.test_clock_set(date_trunc('day', clock_timestamp()) + interval '36 hours');
-    perform pawl._need_partitions(pawl.now());
     perform iso.moves_on('0');
     perform setval('pawl.session_no', 1, false);
     -- Chores would only hold locks of their own.
@@ -265,7 +264,18 @@ exception
 end
 $$;
 
--- Time goes by. Nothing is done by the way: only who calls pawl.housekeep() does housekeeping.
+-- The pieces of a tick, in one transaction.
+create function iso.tick()
+returns text
+language plpgsql
+as $$
+begin
+    perform pawl._tick_piece(p) from generate_series(1, 5) p;
+    return '';
+end
+$$;
+
+-- Time goes by. Nothing is done by the way: only who calls pawl.housekeep() or iso.tick() does housekeeping.
 create function iso.moves_on(by interval)
 returns void
 language plpgsql

@@ -130,7 +130,7 @@ static const struct verb {
     {"fork", "failed", VERB_ANY_RUN, "(select answer from pawl.fork(iso.id('r')))"},
     {"purge", "failed", VERB_ANY_RUN, "(select answer from pawl.purge(array[iso.id('r')]))"},
     {"sweep", "lost", VERB_NEVER_WAITS, "coalesce(pawl.housekeep()::text, '')"},
-    {"timer", "slept", VERB_NEVER_WAITS, "coalesce(pawl.housekeep()::text, '')"},
+    {"timer", "slept", VERB_NEVER_WAITS, "iso.tick()"},
     {"leave", "held", VERB_ANY_RUN, "pawl.leave(iso.session('w1'))"},
     {"raise_epoch", "held", VERB_STOPS_ALL | VERB_ANY_RUN, "pawl.raise_epoch('test')"},
     {"rollback_retry", "stuck", VERB_PLAIN,

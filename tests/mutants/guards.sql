@@ -190,7 +190,7 @@ select pawl.now() as began \gset
 \o /dev/null
 select from iso.moves_on('1 s');
 select pawl.heartbeat(iso.session('w1'));
-select pawl._sweep(:'began');
+select pawl._sweep(:'began', 500, null, false);
 \o
 select iso.check('sweep_clock', (select (w.lease_until - pawl.now() = w.lease)::text from pawl.worker w where w.session_id = iso.session('w1')), 'true');
 select iso.check('running_form', iso.try($$select count(*) from pawl.heartbeat(iso.session('w1'), '[{"run": "?"}]')$$), 'error PW003');

@@ -34,6 +34,7 @@ enum call_verb {
     CALL_RELEASE,
     CALL_RECORD_STEP,
     CALL_HOUSEKEEP,
+    CALL_TICK,
     CALL_RETAIN, /* days pass */
     CALL_EMIT,
     CALL_SIGNAL,

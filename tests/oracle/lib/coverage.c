@@ -95,6 +95,7 @@ static const char *const wanted[] = {
     "resume_queue: ok already PW001",
     "raise_epoch: ok",
     "housekeep: ok",
+    "tick: ok",
     "retain: kept gone nothing",
     "advance: ok",
 };

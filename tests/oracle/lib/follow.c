@@ -288,6 +288,8 @@ player_follow(
         return oracle_record_step(o, session, &choices[0]);
     case CALL_HOUSEKEEP:
         return oracle_housekeep(o);
+    case CALL_TICK:
+        return oracle_force_tick(o);
     case CALL_RETAIN:
         return oracle_retain(o, call->advance_us, &player->wanted);
     case CALL_EMIT:

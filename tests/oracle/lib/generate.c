@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    LIVING_MAX = 50,  /* one round of housekeeping takes all that is due */
+    LIVING_MAX = 24,  /* a claim does all that late housekeeping has to do: 50 rows */
     SESSIONS_MAX = 7, /* and sweeps all sessions */
 };
 
@@ -313,7 +313,8 @@ static const struct weight {
     {CALL_WAIT_SIGNAL, {12, 8, 20, 10}},
     {CALL_RELEASE, {10, 8, 8, 10}},
     {CALL_RECORD_STEP, {15, 8, 12, 10}},
-    {CALL_HOUSEKEEP, {20, 30, 20, 20}},
+    {CALL_HOUSEKEEP, {10, 15, 10, 10}},
+    {CALL_TICK, {10, 15, 10, 10}},
     {CALL_RETAIN, {4, 4, 4, 4}},
     {CALL_EMIT, {40, 15, 80, 20}},
     {CALL_SIGNAL, {30, 12, 60, 20}},
@@ -518,7 +519,8 @@ generator_next(
     }
     if ((call->verb == CALL_COMMIT || call->verb == CALL_COMMIT_CAREFULLY ||
             call->verb == CALL_CLAIM || call->verb == CALL_HEARTBEAT ||
-            call->verb == CALL_HOUSEKEEP || call->verb == CALL_LEAVE || call_is_one(call->verb)) &&
+            call->verb == CALL_HOUSEKEEP || call->verb == CALL_TICK || call->verb == CALL_LEAVE ||
+            call_is_one(call->verb)) &&
         chance_of(g, 3)) {
         /* In which order sessions are swept is not known when one of them stays. */
         if (g->flows && oracle_count_over(player->oracle) > 1)

@@ -123,7 +123,7 @@ struct history {
     PGresult *swept;     /* sessions that housekeeping has ended */
     bool explaining;     /* the two are those of the end of the phase */
     struct pw_buf state; /* what the tables hold after the phase */
-    bool tick_is_due;    /* and whether housekeeping is due then */
+    bool tick_is_due;    /* and whether housekeeping is so late then that a claim does it */
     long
         nodes_max; /* a search is given up then; history_open() sets what is enough for all but a few */
     bool gave_up; /* the last one was */

@@ -187,7 +187,9 @@ history_can_meet_late(const struct history *h, int at)
 {
     for (int i = 0; i < h->calls_count; i++)
         if (i != at && history_overlap(&h->calls[i], &h->calls[at]) &&
-            may_be_late(&h->calls[i], h->calls[at].call.session))
+            (may_be_late(&h->calls[i], h->calls[at].call.session) ||
+                history_ticks(h->calls[i].call.verb) || h->calls[i].call.verb == CALL_HOUSEKEEP ||
+                h->calls[i].call.verb == CALL_LEAVE))
             return true;
     return false;
 }

@@ -280,6 +280,22 @@ begin
 end
 $$;
 
+-- What tick(true) does, but for the transactions: a prepared statement cannot call a procedure.
+create function oracle.tick()
+returns text
+language plpgsql
+as $$
+begin
+    perform pawl._tick_begins(true);
+    for v_piece in 1..5 loop
+        for v_turn in 1..5 loop
+            exit when not pawl._tick_piece(v_piece);
+        end loop;
+    end loop;
+    return 'ok';
+end
+$$;
+
 -- Days pass, and what retention has to do then is done.
 create function oracle.retain(by interval)
 returns text
@@ -296,13 +312,13 @@ begin
     -- A chore does one piece at a time. A day that cannot be locked at once is left to the next.
     for v_n in 1..200 loop
         update pawl.chore c set due_at = pawl.now() where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min';
-        perform pawl._do_chore(pawl.now(), true);
+        perform pawl._do_chore(pawl.now(), false);
         select string_agg(c.last_error, ' ') into v_error from pawl.chore c;
         exit when v_error is not null
             or not exists (select from pawl.chore c where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min');
     end loop;
     update pawl.chore c set due_at = pawl.now() where c.chore = 'keys';
-    perform pawl._do_chore(pawl.now(), null);
+    perform pawl._do_chore(pawl.now(), false);
     v_error := coalesce(v_error, (select c.last_error from pawl.chore c where c.chore = 'keys'));
     update pawl.chore set due_at = 'infinity', last_error = null;
     return concat_ws(' ', 'kept', v_living - (select count(*) from pawl.task t where t.task_no = 0 and not t.kept),

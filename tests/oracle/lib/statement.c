@@ -73,6 +73,7 @@ static const struct statement {
     [CALL_RELEASE] = {"release", 4, ONE "release(", ")"},
     [CALL_RECORD_STEP] = {"record_step", 2, "select pawl.record_step(", ")"},
     [CALL_HOUSEKEEP] = {"housekeep", 0, "select 'ok' from pawl.housekeep(", ")"},
+    [CALL_TICK] = {"tick", 0, "select oracle.tick(", ")"},
     [CALL_RETAIN] = {"retain", 1, "select oracle.retain(", ")"},
     [CALL_EMIT] = {"emit", 5,
         "select concat_ws(' ', event_id, answer, woken), event_id from pawl.emit(", ")"},

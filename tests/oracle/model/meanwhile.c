@@ -83,7 +83,7 @@ oracle_tick_is_due(const struct oracle *oracle)
 void
 oracle_lose_tick(struct oracle *oracle)
 {
-    oracle->housekeeping_at = oracle->now + 100000;
+    oracle->housekeeping_at = oracle->now + 100001;
 }
 
 static bool

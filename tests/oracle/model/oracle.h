@@ -165,6 +165,7 @@ const char *oracle_drain_worker(struct oracle *oracle, int64_t session);
 const char *oracle_held(struct oracle *oracle, int64_t session, struct pw_buf *reply);
 const char *oracle_raise_epoch(struct oracle *oracle, struct pw_buf *reply);
 const char *oracle_housekeep(struct oracle *oracle);
+const char *oracle_force_tick(struct oracle *oracle);
 
 struct oracle_claim_spec {
     int64_t session;

@@ -349,8 +349,17 @@ oracle_tick(struct oracle *o)
     if (o->observing || o->housekeeping_at > o->now ||
         (o->meanwhile != NULL && o->meanwhile->other_tick))
         return;
-    o->housekeeping_at = o->now + 100000;
+    o->housekeeping_at = o->now + 100001;
     work(o);
+}
+
+/* Claims do nothing of it until it is late by two seconds. */
+const char *
+oracle_force_tick(struct oracle *oracle)
+{
+    oracle->housekeeping_at = oracle->now + 2100001;
+    work(oracle);
+    return "ok";
 }
 
 const char *

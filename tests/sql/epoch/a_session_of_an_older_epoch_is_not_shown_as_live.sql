@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Nobody has swept it yet, and its lease has an hour left; but none of its calls is accepted.
 select plan(10);
+select pawl.housekeep() \g /dev/null
 select t.session(lease => '1 h', name => 'web-3') as s \gset
 select t.run() as q \gset
 select run_id as r from t.one(:s) \gset
@@ -11,7 +12,7 @@ select is((select steps -> 0 ->> 'state' from pawl.get_run(:'r')), 'RUNNING', 'a
 select pawl.raise_epoch('failover') \g /dev/null
 select is(t.state(:'r'), 'QUEUED', 'nobody works on it');
 select is((select json_array_length(steps) from pawl.get_run(:'r')), 0, 'nor on a step of it');
-select is(pawl.why(:'r'), 'It was lost by worker web-3, whose session is over, and is not yet taken; any worker that claims or sends a heartbeat takes it back.', 'which is told');
+select is(pawl.why(:'r'), 'It was lost by worker web-3, whose session is over, and is not yet taken; the next pawl.tick() of any worker takes it back.', 'which is told');
 select is(pawl.why(:'q'), 'It is queued, but no live worker handles test.flow; the last one, web-3, was seen 0 s ago; start one.', 'nobody takes another one');
 select is((select state from pawl.list_workers()), 'lost', 'the worker is lost');
 select is((select workers from pawl.list_queues()), 0, 'it does not count with the queue');

@@ -79,5 +79,6 @@ select is(emit_later('2'), 1000, 'the next is for the second wait of those, and 
 select t.later('1 s', :s);
 select t.later('1 s', :s);
 select t.later('2 s', :s);
+select t.later('2 s', :s);
 select is(got(), 'a 1: 1200, b 2: 1198', 'each wait has its event in the end');
 select * from finish();

@@ -24,7 +24,7 @@ select count(*) from pawl.claim(:s, 10) \g /dev/null
 select is(pg_temp.waits(:s, :'r', 1000000), 'ok PAUSED', 'a waits');
 select pg_temp.crowd(1000) \g /dev/null
 select is((select woken from pawl.emit('go', '1')), 0, 'its event does not reach it at once');
-select t.other_holds('select pawl._deliver_more(pawl.now())::text') \g /dev/null
+select t.other_holds('select pawl._deliver_more(pawl.now(), 500, null, false)::text') \g /dev/null
 select is(pg_temp.waits(:s, :'r', 2000000), 'busy', 'b cannot know yet whether a has it');
 select t.dblink_exec('other', 'commit') \g /dev/null
 select is(pg_temp.waits(:s, :'r', 2000000), 'ok PAUSED', 'a has it, so b waits for the next');
@@ -44,7 +44,7 @@ select is((select answer from pawl.commit(:s, array[:'r'::uuid], '{1}', '{suspen
 -- An emit settles 1,000, housekeeping 500 at a time: the last of these is that of a, and b is not even looked at.
 select pg_temp.crowd(1499) \g /dev/null
 select woken from pawl.emit('go', '2') \g /dev/null
-select t.other_holds('select pawl._deliver_more(pawl.now())::text') \g /dev/null
+select t.other_holds('select pawl._deliver_more(pawl.now(), 500, null, false)::text') \g /dev/null
 select t.later('11 s') \g /dev/null
 select is((select json_array_length(record -> 'waits') from pawl.claim(:s, 10) where task = 2000000), 1, 'b still waits when its time is over');
 select t.dblink_exec('other', 'commit') \g /dev/null

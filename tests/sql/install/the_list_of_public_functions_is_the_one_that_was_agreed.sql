@@ -4,7 +4,7 @@
 select plan(2);
 create temporary table agreed (f text);
 create temporary view current_api as
-select lower(format('%s(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid))) as f
+select lower(format('%s(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), coalesce(pg_get_function_result(p.oid), 'nothing'))) as f
 from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.proname not like '\_%' and p.proname not like 'test\_clock%';
 copy agreed from stdin;
 add_step(flow text, step text, deps text[] default '{}'::text[], options json default '{}'::json) returns text
@@ -12,7 +12,7 @@ alter_workflow(name text, options json) returns void
 apply_flow(definition json, only_check boolean default false) returns table(change text, step text, was json, becomes json)
 approve(run uuid, name text, by text default null::text, why text default null::text, payload json default '{}'::json) returns text
 cancel(runs uuid[], why text default null::text, rollback boolean default false, by text default null::text) returns table(run_id uuid, answer text)
-claim(session bigint, most integer default 1, request integer default null::integer, start boolean default true, quiet boolean default false) returns table(run_id uuid, task integer, fence integer, workflow text, round integer, attempt integer, tenant text, triggered_at timestamp with time zone, rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint, run_timeout_ms bigint)
+claim(session bigint, most integer default 1, request integer default null::integer, start boolean default true, quiet boolean default false) returns table(run_id uuid, task integer, fence integer, workflow text, round integer, attempt integer, tenant text, triggered_at timestamp with time zone, rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint, run_timeout_ms bigint, tick_due boolean)
 commit(session bigint, runs uuid[], fences integer[], kinds text[], names text[] default null::text[], payloads text[] default null::text[], seqs integer[] default null::integer[], tasks integer[] default null::integer[], millis integer[] default null::integer[], options text[] default null::text[]) returns table(item integer, answer text, reason text, value json)
 commit_carefully(session bigint, runs uuid[], fences integer[], kinds text[], names text[] default null::text[], payloads text[] default null::text[], seqs integer[] default null::integer[], tasks integer[] default null::integer[], millis integer[] default null::integer[], options text[] default null::text[]) returns table(item integer, answer text, reason text, value json)
 complete(session bigint, run uuid, fence integer, output json default 'null'::json, task integer default 0) returns table(answer text, reason text, value json)
@@ -28,7 +28,7 @@ fail(session bigint, run uuid, fence integer, error json default '{}'::json, fin
 fork(run uuid, from_step text default null::text, input json default null::json, by text default null::text) returns table(run_id uuid, answer text, copied integer)
 get_run(run uuid) returns table(run_id uuid, workflow text, tenant text, status text, reason text, round integer, attempt integer, priority integer, key text, triggered_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, due_at timestamp with time zone, worker text, ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json, forked_from uuid)
 grant_role(role_name name, rights text, tenant text default null::text) returns void
-heartbeat(session bigint, running json default null::json) returns table(epoch integer, lease_until timestamp with time zone, run_id uuid, task integer, told text)
+heartbeat(session bigint, running json default null::json) returns table(epoch integer, lease_until timestamp with time zone, run_id uuid, task integer, told text, tick_due boolean)
 held(session bigint) returns table(run_id uuid, task integer, fence integer, workflow text, attempt integer, claimed_at timestamp with time zone, told text)
 history(run uuid) returns table(at timestamp with time zone, what text, round integer, who text, detail json)
 housekeep() returns void
@@ -42,7 +42,7 @@ list_runs(only_workflow text default null::text, only_status text default null::
 list_children(run uuid, cursor uuid default null::uuid, most integer default 100) returns table(run_id uuid, step text, workflow text, status text, reason text, triggered_at timestamp with time zone, started_at timestamp with time zone, ended_at timestamp with time zone, worker text)
 list_steps(flow text) returns table(step text, deps text[], handler text, child text, options json, leaf boolean, frozen boolean)
 list_waits(run uuid default null::uuid, approvals boolean default false, tenant text default null::text, cursor uuid default null::uuid, most integer default 100) returns table(run_id uuid, name text, kind text, topic text, key text, match json, form json, child uuid, since timestamp with time zone, until timestamp with time zone)
-list_workers(ended boolean default false, most integer default 1000) returns table(session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamp with time zone, registered_at timestamp with time zone, ended_at timestamp with time zone, ended_why text, running json)
+list_workers(ended boolean default false, most integer default 1000) returns table(session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamp with time zone, registered_at timestamp with time zone, ended_at timestamp with time zone, ended_why text, running json, notice text)
 list_workflows(only_workflow text default null::text, cursor text default null::text, most integer default 100, only_flows boolean default false) returns table(workflow text, runtime text, priority integer, max_attempts integer, base interval, factor double precision, cap interval, jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text, created_at timestamp with time zone, paused boolean, workers integer, flow boolean)
 make_id() returns uuid
 metrics(only_workflow text default null::text, since interval default '01:00:00'::interval) returns table(workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision, max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval, counted_until timestamp with time zone)
@@ -73,6 +73,7 @@ sleep(session bigint, run uuid, fence integer, name text, duration interval, tas
 slot_of(run uuid) returns integer
 step(session bigint, run uuid, fence integer, name text, output json default 'null'::json, task integer default 0) returns table(answer text, reason text, value json)
 step_token(session bigint, run uuid, fence integer, step text, seq integer default null::integer, task integer default 0) returns text
+tick(in force boolean default false) returns nothing
 trigger(workflow text, input json default '{}'::json, key text default null::text, tenant text default ''::text, priority integer default null::integer, delay interval default null::interval, metadata json default null::json, id uuid default null::uuid, key_ttl interval default null::interval, key_while_active boolean default false, limit_key text default null::text) returns table(run_id uuid, created boolean, handled boolean)
 trigger_many(workflow text, inputs json[], keys text[] default null::text[], tenant text default ''::text, priority integer default null::integer, delay interval default null::interval, metadata json default null::json, ids uuid[] default null::uuid[], key_ttl interval default null::interval, key_while_active boolean default false, limit_keys text[] default null::text[]) returns table(item integer, run_id uuid, created boolean, handled boolean)
 wait_event(session bigint, run uuid, fence integer, name text, topic text, key text default ''::text, match json default null::json, timeout interval default null::interval, task integer default 0) returns table(answer text, reason text, value json)

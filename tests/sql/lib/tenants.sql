@@ -51,6 +51,8 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('wait_event', 'select answer from pawl.wait_event({session}, {held}, 1, ''x'', ''canary-topic'')', 'refused', false),
     ('wait_signal', 'select answer from pawl.wait_signal({session}, {held}, 1, ''x'')', 'refused', false),
     ('release', 'select answer from pawl.release({session}, {held}, 1)', 'refused', false),
+    ('tick', 'call pawl.tick()', '2D000', true),
+    ('tick', 'select pawl._tick_piece(1), pawl._tick_piece(2), pawl._tick_piece(3), pawl._tick_piece(4), pawl._tick_piece(5)', '(f,f,f,f,f)', false),
     ('record_step', 'select pawl.record_step(pawl.step_token({session}, {held}, 1, ''x''), ''1'')', 'PW005', false),
     -- Operators.
     ('create_workflow', 'select pawl.create_workflow(''foreign.made'')', 'PW007', false),

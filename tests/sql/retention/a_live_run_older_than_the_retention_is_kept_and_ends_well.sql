@@ -6,6 +6,7 @@ select is((select answer from pawl.step(:s, :'r', :f, 'one', '"old"')), 'ok', 'a
 select is(t.answer(:s, :'r', :f, 'note', 'n', 'a note'), 'ok', 'a note');
 select is((select answer from pawl.sleep(:s, :'r', :f, 'nap', '20 days')), 'ok', 'then it sleeps for long');
 do $$ begin for i in 1..4 loop perform t.later('5 days', (select max(session_id) from pawl.worker)); end loop; for i in 1..40 loop perform t.later('2 s', (select max(session_id) from pawl.worker)); end loop; end $$;
+do $$ begin for i in 1..10 loop call pawl.tick(true); end loop; end $$;
 select is((select count(*) from pg_class c where c.relname = 'step_' || to_char(pawl._id_time(:'r') at time zone 'UTC', 'YYYYMMDD')), 0::bigint, 'the partition of its day is gone');
 select is(t.state(:'r'), 'QUEUED', 'the run is not');
 select fence as f, record, input from t.one(:s) \gset

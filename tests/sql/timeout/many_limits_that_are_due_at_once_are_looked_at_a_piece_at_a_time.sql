@@ -18,7 +18,7 @@ begin
     perform pawl.test_clock_advance(by);
     ended := (select count(*) from pawl.run);
     pages := pages();
-    perform pawl._enforce_limits(pawl.now(), 5);
+    perform pawl._enforce_limits(pawl.now(), 5, null, false);
     pages := pages() - pages;
     ended := (select count(*) from pawl.run) - ended;
 end

@@ -89,17 +89,17 @@ storm_plant(struct storm *storm)
     bench_do(conn, "update public.storm_clock set moved = interval '20 s'");
 }
 
-/* The statements that let the retention of the next day be over, or NULL. Whoever does housekeeping next drops it. */
+/* The statements that let the retention of the next day be over, or NULL. Whoever ticks next empties it, and takes its tables away. */
 const char *
 storm_next_day(struct storm *storm)
 {
     static const char *const days[storm_days] = {
         "update pawl.setting set retention = '18 days'; update pawl.chore set due_at = '-infinity'"
-        " where chore = 'retention'",
+        " where chore in ('retention', 'tables')",
         "update pawl.setting set retention = '17 days'; update pawl.chore set due_at = '-infinity'"
-        " where chore = 'retention'",
+        " where chore in ('retention', 'tables')",
         "update pawl.setting set retention = '16 days'; update pawl.chore set due_at = '-infinity'"
-        " where chore = 'retention'",
+        " where chore in ('retention', 'tables')",
     };
 
     return !storm->journalled && storm->faults.days < storm_days ? days[storm->faults.days] : NULL;
@@ -115,11 +115,12 @@ storm_check_days(struct storm *storm)
 
     /* A clock that is set back by weeks makes partitions of other days, too. */
     while ((left = race_count(conn,
-                "select count(*) from public.storm_first_day f, pawl._old_partitions('run', f.day +"
-                " 3) o where o.day >= f.day")) > wanted &&
+                "select count(*) from public.storm_first_day f, pawl._partitions('{run}') o"
+                " where o.day between f.day and f.day + 2")) > wanted &&
         bench_now_s() < until_s) {
-        bench_do(conn, "update pawl.chore set due_at = '-infinity' where chore = 'retention'");
-        bench_do(conn, "select from pawl.housekeep()");
+        bench_do(conn,
+            "update pawl.chore set due_at = '-infinity' where chore in ('retention', 'tables')");
+        bench_do(conn, "call pawl.tick(true)");
         crash_rest();
     }
     race_note("%ld old days dropped, %ld runs outlived theirs", storm_days - left,

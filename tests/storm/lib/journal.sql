@@ -216,7 +216,7 @@ create function pawl.claim(
 returns table (
     run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
     rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
-    run_timeout_ms bigint)
+    run_timeout_ms bigint, tick_due boolean)
 language plpgsql
 volatile
 security definer
@@ -229,7 +229,7 @@ declare
     v_told text[] := '{}';
 begin
     for run_id, task, fence, workflow, round, attempt, tenant, triggered_at, rolling_back, suspect, input, metadata, record,
-        step_timeout_ms, run_timeout_ms in select c.* from journal.claim(session, most, request, start, quiet) c
+        step_timeout_ms, run_timeout_ms, tick_due in select c.* from journal.claim(session, most, request, start, quiet) c
     loop
         -- Of a flow only the run itself has a record like this, and nobody reads it.
         v_runs := v_runs || run_id;
@@ -382,7 +382,7 @@ $$;
 
 alter function pawl.heartbeat set schema journal;
 create function pawl.heartbeat(session bigint, running json default null)
-returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text)
+returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text, tick_due boolean)
 language plpgsql
 volatile
 security definer
@@ -419,6 +419,21 @@ as $$
 begin
     perform journal.start();
     perform journal.housekeep();
+end
+$$;
+
+-- Each piece of a tick is a transaction of its own.
+alter function pawl._tick_piece set schema journal;
+create function pawl._tick_piece(p_piece int)
+returns boolean
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform journal.start();
+    return journal._tick_piece(p_piece);
 end
 $$;
 
@@ -463,7 +478,7 @@ create trigger journal after update on pawl.task for each row
     execute function journal.see_promoted();
 
 alter function pawl._promote set schema journal;
-create function pawl._promote(p_now timestamptz, p_most int)
+create function pawl._promote(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -473,7 +488,7 @@ declare
     v_count int;
 begin
     perform set_config('journal.doing', 'promote', true);
-    v_count := journal._promote(p_now, p_most);
+    v_count := journal._promote(p_now, p_most, p_tenant, p_each);
     perform set_config('journal.doing', '', true);
     return v_count;
 end
@@ -496,7 +511,7 @@ end
 $$;
 
 alter function pawl._enforce_limits set schema journal;
-create function pawl._enforce_limits(p_now timestamptz, p_most int)
+create function pawl._enforce_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -506,7 +521,7 @@ declare
     v_count int;
 begin
     perform set_config('journal.doing', 'limits', true);
-    v_count := journal._enforce_limits(p_now, p_most);
+    v_count := journal._enforce_limits(p_now, p_most, p_tenant, p_each);
     perform set_config('journal.doing', '', true);
     return v_count;
 end

@@ -1,0 +1,254 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Housekeeping of time limits: of runs, and of steps whose worker lets them hang.
+
+-- Time limits that are over: a run timeout, the grace of a cancelled run, a cancel passed on to a child;
+-- and steps that have run past their own limit although their worker lives.
+create or replace function pawl._enforce_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_limit pawl.wait;
+    v_limits pawl.wait[];
+    v_nobody tid[];
+    v_count int := 0;
+begin
+    -- A parent that was cancelled while its child ended leaves a limit of nobody behind. Asked row by row from a bounded
+    -- piece: as a join it may read every run there is.
+    v_nobody := array(
+        select d.ctid
+        from (
+            select w.ctid, w.run_id
+            from pawl.wait w
+            where w.kind = 0 and w.due_at <= p_now
+            order by w.due_at
+            -- guard:limits_of_nobody_piece
+            limit p_most
+        ) d
+        where p_tenant is null and not pawl._lives(d.run_id));
+    if cardinality(v_nobody) > 0 then
+        delete from pawl.wait w
+        where w.ctid = any (array(
+            select d.ctid
+            from pawl.wait d
+            where d.ctid = any (v_nobody) and d.kind = 0 and not pawl._lives(d.run_id)
+            for update skip locked));
+    end if;
+    if p_tenant is null then
+        v_limits := array(
+            -- What cannot be locked does not count, or it would stand before the others. The lock on the task is
+            -- enough: a commit that ends the run takes it, too.
+            select w
+            from pawl.wait w
+            cross join lateral (
+                select from pawl.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
+            ) t
+            where w.kind = 0 and w.due_at <= p_now
+            order by w.due_at
+            limit p_most);
+    else
+        v_limits := array(
+            select w
+            from pawl.wait w
+            cross join lateral (
+                select from pawl.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
+            ) t
+            where w.ctid = any (pawl._limits_of_tenant(p_now, p_tenant)) and w.kind = 0 and w.due_at <= p_now
+            order by w.due_at
+            limit p_most);
+    end if;
+    foreach v_limit in array v_limits loop
+        if not p_each then
+            v_count := v_count + pawl._enforce_limit(v_limit, p_now);
+            continue;
+        end if;
+        begin
+            v_count := v_count + pawl._enforce_limit(v_limit, p_now);
+        exception
+            when others then
+                perform pawl._note_failure('limits', p_now, format('run %s: %s %s', v_limit.run_id, sqlstate, sqlerrm));
+                perform pawl._defer_limit(v_limit, p_now + interval '1 min');
+        end;
+    end loop;
+    return v_count + pawl._enforce_step_limits(p_now, greatest(p_most - v_count, 1), p_tenant, p_each);
+end
+$$;
+comment on function pawl._enforce_limits(timestamptz, int, text, boolean) is 'ends runs whose time is over';
+
+-- Limits of one tenant that are over, from both ends, for the reason that _due_of_tenant() gives.
+create or replace function pawl._limits_of_tenant(p_now timestamptz, p_tenant text)
+returns tid[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return array(
+        select e.ctid
+        from (
+            (select w.ctid, w.tenant from pawl.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at limit 5000)
+            union
+            (select w.ctid, w.tenant from pawl.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at desc limit 5000)
+        ) e
+        where e.tenant = p_tenant);
+end
+$$;
+comment on function pawl._limits_of_tenant(timestamptz, text) is 'time limits of a tenant that are over';
+
+create or replace function pawl._defer_limit(p_limit pawl.wait, p_until timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl.wait w
+    -- guard:limit_put_off
+    set due_at = p_until
+    where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind = 0;
+end
+$$;
+comment on function pawl._defer_limit(pawl.wait, timestamptz) is 'lets other limits be enforced first';
+
+-- One limit that is over. 0: another round of housekeeping was faster.
+create or replace function pawl._enforce_limit(p_limit pawl.wait, p_now timestamptz)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl.task;
+    v_done text;
+begin
+    select t.* into v_task from pawl.task t where t.run_id = p_limit.run_id and t.task_no = 0 for update skip locked;
+    -- Another round of housekeeping may have been faster, until the lock.
+    if v_task.run_id is null or not exists (
+        select from pawl.wait w where w.run_id = p_limit.run_id and w.task_no = 0 and w.name = p_limit.name) then
+        return 0;
+    end if;
+    if p_limit.name <> 'cancel' then
+        -- guard:limit_fence
+        v_task.fence := v_task.fence + 1;
+    end if;
+    if p_limit.name = 'cancel' then
+        v_done := pawl._cancel_task(v_task, p_now, 'pawl', 'the parent was cancelled', false);
+    elsif p_limit.name = 'grace' and v_task.place = 4 then
+        v_done := pawl._force_end(v_task, (v_task.ending ->> 'status')::int, v_task.ending -> 'error',
+            (v_task.ending ->> 'rollback')::boolean, p_now);
+    elsif p_limit.name = 'grace' then
+        v_done := pawl._end_or_roll_back(v_task, 3, json_build_object('code', 'cancelled', 'message',
+            coalesce(v_task.ending ->> 'why', 'cancelled')), (v_task.ending ->> 'rollback')::boolean, p_now);
+    elsif v_task.rolling_back or v_task.ending is not null then
+        v_done := 'ok';
+    elsif v_task.place = 4 then
+        v_done := pawl._force_end(v_task, 2, json_build_object('code', 'timeout', 'message',
+            'the run has reached its time limit'), true, p_now);
+    else
+        v_done := pawl._end_or_roll_back(v_task, 2, json_build_object('code', 'timeout', 'message',
+            'the run has reached its time limit'), true, p_now);
+    end if;
+    if v_done <> 'busy' then
+        delete from pawl.wait w
+        where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind < 1;
+    else
+        -- Its parent, or a task of its flow, is locked for as long as somebody likes. It goes behind the others meanwhile:
+        -- p_most of these would stop every other limit.
+        perform pawl._defer_limit(p_limit, p_now + interval '1 s');
+    end if;
+    return 1;
+end
+$$;
+comment on function pawl._enforce_limit(pawl.wait, timestamptz) is 'enforces one time limit';
+
+-- The worker stops a step at its limit; if it did not within five seconds more, the engine takes the task.
+create or replace function pawl._enforce_step_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_hung record;
+    v_count int := 0;
+begin
+    for v_hung in
+        select h.*
+        from (
+            select w.session_id, w.name as worker, (r ->> 'run')::uuid as run_id, coalesce((r ->> 'task')::int, 0) as task_no,
+                   r ->> 'step' as step, w.told_at
+            from pawl.worker w
+            cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
+            where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
+              and (p_tenant is null or w.tenant = p_tenant)
+              and w.told_at
+                  + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
+              -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
+              -- One look for each, and not a join, which would read all that is held.
+              and w.session_id = (
+                  select t.session_id
+                  from pawl.task t
+                  where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
+                    and t.claimed_at <= w.told_at)
+            -- Nor must one that somebody has locked.
+            order by random()
+            limit p_most
+        ) h
+        order by h.run_id, h.task_no
+    loop
+        if not p_each then
+            v_count := v_count + pawl._take_hung(v_hung.run_id, v_hung.task_no, v_hung.session_id, v_hung.told_at, v_hung.step, v_hung.worker, p_now);
+            continue;
+        end if;
+        begin
+            v_count := v_count + pawl._take_hung(v_hung.run_id, v_hung.task_no, v_hung.session_id, v_hung.told_at, v_hung.step, v_hung.worker, p_now);
+        exception
+            when others then
+                perform pawl._note_failure('limits', p_now, format('run %s: %s %s', v_hung.run_id, sqlstate, sqlerrm));
+        end;
+    end loop;
+    return v_count;
+end
+$$;
+comment on function pawl._enforce_step_limits(timestamptz, int, text, boolean) is 'takes tasks from workers that let a step hang';
+
+create or replace function pawl._take_hung(
+    p_run uuid, p_task int, p_session bigint, p_told_at timestamptz, p_step text, p_worker text, p_now timestamptz)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl.task;
+    v_ends boolean;
+begin
+    select t.* into v_task
+    from pawl.task t
+    where t.run_id = p_run and t.task_no = p_task and t.place = 2 and t.session_id = p_session
+      -- Claimed after that heartbeat, the task is another try.
+      and t.claimed_at <= p_told_at
+    for update skip locked;
+    if not found then
+        return 0;
+    end if;
+    v_task.started := true;
+    v_ends := pawl._ends_taken_back(v_task, true);
+    -- guard:hung_leaves_task
+    if v_ends is null then
+        return 0;
+    end if;
+    perform pawl._audit(p_run, p_task, v_task.kept, p_now, 'step_timeout', json_build_object('step', p_step, 'worker', p_worker));
+    perform pawl._take_back(v_task, p_now, true, v_ends);
+    return 1;
+end
+$$;
+comment on function pawl._take_hung(uuid, int, bigint, timestamptz, text, text, timestamptz) is 'takes a task whose step hangs from its worker';

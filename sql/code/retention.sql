@@ -1,0 +1,289 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Retention: days past their time are emptied, then their tables are taken away; runs that were kept apart go one by one.
+
+-- Retention, its first step: empties at most one day for each call. It locks the tables of that day alone, which nothing else reads:
+-- lists begin behind them. Runs that live still are kept apart first, under their locks; if another transaction has one of them, or
+-- reads the day, the next call tries again. The second step, _chore_tables(), takes the empty tables away.
+create or replace function pawl._chore_retention(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return case when pawl._empty_day(p_now) then interval '1 s' else interval '1 min' end;
+end
+$$;
+comment on function pawl._chore_retention(timestamptz) is 'empties history that is older than the retention';
+
+-- Partitions of days that are past their retention, oldest first. The size of one that another transaction empties at this moment is not
+-- known: waiting for it is bounded by the lock_timeout of the caller.
+create or replace function pawl._past_partitions(p_now timestamptz)
+returns table (parent text, name text, day date, is_empty boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    with past as materialized (
+        select p.parent, p.name, p.day
+        from pawl._partitions(pawl._run_tables() || 'event'::text) p
+        where p.day < pawl._first_day(p.parent, p_now)
+    )
+    select p.parent, p.name, p.day, coalesce(pg_relation_size(to_regclass('pawl.' || p.name)), 0) = 0
+    from past p
+    order by p.day, p.name;
+end
+$$;
+comment on function pawl._past_partitions(timestamptz) is 'partitions that are past their retention';
+
+-- The day of runs up to which every past day is emptied; null: nobody has looked, or the clock was set back since.
+create or replace function pawl._emptied_until(p_now timestamptz)
+returns date
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_position json := (select c.position from pawl.chore c where c.chore = 'retention')::json;
+    v_day date := to_date(v_position ->> 0, 'YYYYMMDD') - case when (v_position ->> 3)::boolean then 0 else 1 end;
+begin
+    return case when v_day < pawl._first_day('run', p_now) then v_day end;
+end
+$$;
+comment on function pawl._emptied_until(timestamptz) is 'the last day of runs that retention is done with';
+
+-- Empties the oldest day that is past its time; true if there may be more to do.
+create or replace function pawl._empty_day(p_now timestamptz)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+-- guard:empty_waits_briefly
+set lock_timeout to '20ms'
+as $$
+declare
+    v_day date;
+    v_names text[];
+begin
+    select p.day, array[p.name] into v_day, v_names
+    from pawl._past_partitions(p_now) p where p.parent = 'event' and not p.is_empty limit 1;
+    if found then
+        return pawl._empty_partitions(v_day, v_names, false);
+    end if;
+    -- Days go in their order. An empty one may have runs that live, and have written nothing yet: they are kept apart, too.
+    select p.day, coalesce(array_agg(p.name order by p.name) filter (where not p.is_empty), '{}') into v_day, v_names
+    from pawl._past_partitions(p_now) p
+    where p.parent <> 'event'
+    group by p.day
+    having not bool_and(p.is_empty) or p.day > coalesce(pawl._emptied_until(p_now), '-infinity')
+    order by p.day
+    limit 1;
+    if not found or not pawl._keep_piece(v_day, 50) then
+        return found;
+    end if;
+    return pawl._empty_partitions(v_day, v_names, true);
+exception
+    when lock_not_available or deadlock_detected then
+        return true;
+end
+$$;
+comment on function pawl._empty_day(timestamptz) is 'empties the oldest day that is past its time';
+
+-- Keeps the rows of runs of that day that have not ended; those of earlier days are gone, or kept. Kept runs stay where they are
+-- for as long as they live, so a walk goes on where the last one came to, p_most runs at a time: from the beginning each time,
+-- it would pass all of them for each few that it keeps. True at the end of a walk that has left nobody out.
+create or replace function pawl._keep_piece(p_day date, p_most int)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    -- The day, the last run that was looked at, whether one was passed over, and whether the day is emptied.
+    v_position json := (select c.position from pawl.chore c where c.chore = 'retention')::json;
+    v_key text := to_char(p_day, 'YYYYMMDD');
+    v_same boolean := coalesce(v_position ->> 0 = v_key, false);
+    -- guard:keep_goes_on
+    v_last uuid := case when v_same then (v_position ->> 1)::uuid
+                        else pawl._id_floor(p_day::timestamp at time zone 'UTC') end;
+    v_passed_over boolean := v_same and (v_position ->> 2)::boolean;
+    v_looked int := 0;
+    v_kept int := 0;
+    v_ended boolean;
+    v_task record;
+begin
+    for v_task in
+        select t.run_id, t.task_no, t.kept
+        from pawl.task t
+        where t.run_id > v_last and t.run_id < pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC')
+        order by t.run_id, t.task_no
+        limit 1000
+    loop
+        exit when v_kept >= p_most;
+        v_looked := v_looked + 1;
+        v_last := v_task.run_id;
+        continue when v_task.task_no > 0 or v_task.kept;
+        perform from pawl.task t where t.run_id = v_task.run_id and t.task_no = 0 and not t.kept for update skip locked;
+        -- Of a flow all tasks; a piece of it that somebody holds keeps the day for the next walk.
+        if found and pawl._lock_tasks(v_task.run_id) then
+            perform pawl._keep(v_task.run_id);
+            update pawl.task t set kept = true where t.run_id = v_task.run_id;
+            v_kept := v_kept + 1;
+        else
+            -- _empty_partitions() would find it, too, but only under its locks.
+            v_passed_over := true;
+        end if;
+    end loop;
+    v_ended := v_looked < 1000 and v_kept < p_most;
+    update pawl.chore c
+    set position = case when not v_ended or not v_passed_over then json_build_array(v_key, v_last, v_passed_over, false)::text end
+    where c.chore = 'retention';
+    return v_ended and not v_passed_over;
+end
+$$;
+comment on function pawl._keep_piece(date, int) is 'moves rows of living runs out of a day that is to be emptied, a piece at a time';
+
+-- Empties the tables of one day. The locks are asked for with the short timeout of the caller.
+create or replace function pawl._empty_partitions(p_day date, p_names text[], p_runs boolean)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_name text;
+    v_lives boolean := false;
+begin
+    foreach v_name in array p_names loop
+        -- Dynamic because the name of a partition is made of its day.
+        execute format('truncate only pawl.%I', v_name);
+    end loop;
+    -- 1. A walks the day, and no run of it lives. 2. B retries an ended run of the day and commits. 3. A has the lock now, sees B's task,
+    -- and takes the truncate back. Otherwise B's run would have lost its records.
+    if p_runs then
+        -- guard:empty_lives
+        v_lives := exists (
+            select from pawl.task t
+            where t.run_id > pawl._id_floor(p_day::timestamp at time zone 'UTC')
+              and t.run_id < pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC')
+              and not t.kept);
+        if v_lives then
+            raise exception using errcode = '55P03', message = 'a run of this day lives again';
+        end if;
+        update pawl.chore c
+        set position = json_build_array(to_char(p_day, 'YYYYMMDD'), null, false, true)::text
+        where c.chore = 'retention';
+    end if;
+    return true;
+exception
+    when lock_not_available or deadlock_detected then
+        if v_lives then
+            -- It may stand before what the walk has come to.
+            -- guard:keep_anew
+            update pawl.chore c set position = null where c.chore = 'retention';
+        end if;
+        return true;
+end
+$$;
+comment on function pawl._empty_partitions(date, text[], boolean) is 'empties the tables of a day, or leaves them all for another time';
+
+-- Retention, its second step: takes one empty table of a past day away. Everybody who reads or writes the parent waits for the lock of
+-- that, so only the owner does it, in a transaction of its own that ends at once: as a part of tick(), never in a call that a granted
+-- role may make inside a transaction.
+create or replace function pawl._chore_tables(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set lock_timeout to '20ms'
+as $$
+declare
+    v_part record;
+    v_filled boolean;
+begin
+    select p.parent, p.name, p.day into v_part
+    from pawl._past_partitions(p_now) p
+    -- guard:tables_emptied
+    where p.is_empty and (p.parent = 'event' or p.day <= pawl._emptied_until(p_now))
+    limit 1;
+    if not found then
+        return interval '1 min';
+    end if;
+    -- The parent first, as everybody locks them. Dynamic because the name of a partition is made of its day; so are the others.
+    execute format('lock table only pawl.%I in access exclusive mode', v_part.parent);
+    execute format('select exists (select from only pawl.%I)', v_part.name) into v_filled;
+    -- guard:tables_empty
+    if not v_filled then
+        execute format('drop table pawl.%I', v_part.name);
+    end if;
+    return interval '0';
+exception
+    when lock_not_available or deadlock_detected then
+        return interval '10 s';
+end
+$$;
+comment on function pawl._chore_tables(timestamptz) is 'takes an empty table of a past day away';
+
+-- Kept runs of which every round ended before the retention and that do not live, with all that hangs on them. Walks by the end of
+-- each round, a piece at a time: an early round of a run that lives again, or has a later round, stands in the way for as long.
+create or replace function pawl._chore_kept(p_now timestamptz, p_chore pawl.chore)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_before timestamptz := pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row));
+    -- The end in microseconds since 1970, and the run: the last that was looked at.
+    v_from json := coalesce(p_chore.position, '[null, "00000000-0000-0000-0000-000000000000"]')::json;
+    v_round record;
+    v_last json;
+    v_looked int := 0;
+    v_rows bigint := 0;
+    v_old uuid[] := array[]::uuid[];
+begin
+    for v_round in
+        select k.run_id, k.ended_at
+        from pawl.run_kept k
+        where (k.ended_at, k.run_id) > (
+            coalesce(timestamptz 'epoch' + (v_from ->> 0)::bigint * interval '1 microsecond', '-infinity'), (v_from ->> 1)::uuid)
+          and k.ended_at < v_before
+        order by k.ended_at, k.run_id
+        limit 1000
+    loop
+        -- A run may have very many records, and goes in one piece.
+        -- guard:kept_rows
+        exit when v_rows >= 10000;
+        v_looked := v_looked + 1;
+        v_last := json_build_array((extract(epoch from v_round.ended_at) * 1000000)::bigint, v_round.run_id);
+        continue when pawl._lives(v_round.run_id) or pawl._kept_since(v_round.run_id, v_before);
+        -- What retry, fork and purge hold is left to them.
+        -- guard:forget_lock
+        continue when not pawl._hold_ended(v_round.run_id, null);
+        -- Whoever had it may have let it live again.
+        continue when pawl._lives(v_round.run_id) or v_round.run_id = any (v_old);
+        v_old := v_old || v_round.run_id;
+        v_rows := v_rows + 20 + (select count(*) from pawl.step_kept d where d.run_id = v_round.run_id);
+    end loop;
+    delete from pawl.step_kept d where d.run_id = any (v_old);
+    delete from pawl.audit_kept d where d.run_id = any (v_old);
+    delete from pawl.note_kept d where d.run_id = any (v_old);
+    delete from pawl.input_kept d where d.run_id = any (v_old);
+    delete from pawl.run_kept d where d.run_id = any (v_old);
+    -- guard:kept_goes_on
+    update pawl.chore c set position = case when v_looked = 1000 or v_rows >= 10000 then v_last::text end where c.chore = 'kept';
+    return case when v_looked = 1000 or v_rows >= 10000 then interval '1 s' else interval '1 min' end;
+end
+$$;
+comment on function pawl._chore_kept(timestamptz, pawl.chore) is 'removes kept runs that are past their time';

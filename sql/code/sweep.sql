@@ -1,0 +1,265 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Housekeeping of sessions: takes back what a session held that is lost, or that leaves.
+
+-- Takes back one held task, locked by the caller. Given back in good order it counts nowhere; lost with its
+-- worker, a task that had started counts a crash, and at the limit the run ends. p_ends: as _ends_taken_back() has said.
+create or replace function pawl._take_back(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_crashes int := p_task.crashes + (p_crashed and p_task.started)::int;
+begin
+    -- If the run ends here it does so under a fence that its holder never had, so the holder cannot take it for
+    -- its own doing.
+    p_task.fence := p_task.fence + 1;
+    if p_ends then
+        perform pawl._end_taken_back(p_task, p_now, v_crashes);
+        return;
+    elsif p_task.task_no > 0 then
+        perform pawl._make_free(p_task, p_now, p_crashed, v_crashes);
+        return;
+    end if;
+    if p_task.ending is not null and not p_task.rolling_back then
+        if pawl._end_or_roll_back(p_task, 3, json_build_object('code', 'cancelled', 'message',
+               coalesce(p_task.ending ->> 'why', 'cancelled')), (p_task.ending ->> 'rollback')::boolean, p_now) = 'busy' then
+            -- Its parent is locked. Nobody may start it again; the end of its grace ends it.
+            update pawl.task t
+            set fence = t.fence + 1, place = 1, due_at = 'infinity', session_id = null, request = null, started = false
+            where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+        end if;
+        return;
+    end if;
+    if v_crashes > p_task.crashes and v_crashes >= (select s.crash_max from pawl.setting s where s.only_row) then
+        p_task.crashes := v_crashes::smallint;
+        if pawl._crash_out(p_task, p_now) = 'ok' then
+            return;
+        end if;
+    end if;
+    perform pawl._make_free(p_task, p_now, p_crashed, v_crashes);
+end
+$$;
+comment on function pawl._take_back(pawl.task, timestamptz, boolean, boolean) is 'takes back one held task and raises its fence';
+
+create or replace function pawl._make_free(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_crashes int)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl.task t
+    -- guard:sweep_fence
+    set fence = t.fence + 1,
+        session_id = null, request = null, crashes = p_crashes,
+        attempt = t.attempt - (not p_crashed and t.started)::int,
+        recorded = t.recorded or t.started, started = false, woken = t.paused is not null,
+        place = case when t.paused is not null then 1 else pawl._ready_place(p_crashes) end,
+        due_at = case when t.paused is not null then 'infinity' else p_now end,
+        reason = case when t.paused is not null then 'operator' end
+    where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+end
+$$;
+comment on function pawl._make_free(pawl.task, timestamptz, boolean, int) is 'makes a held task ready again under a raised fence';
+
+-- Whether a held task, locked by the caller, ends with being taken back: a flow's task does if its run is to end, or if its workers
+-- keep dying. The whole run is needed then, and is locked; null: somebody has that, so the task is left to the next sweep, and its
+-- holder may go on.
+create or replace function pawl._ends_taken_back(p_task pawl.task, p_crashed boolean)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_task.task_no = 0
+       or not (p_crashed and p_task.started and p_task.crashes + 1 >= (select s.crash_max from pawl.setting s where s.only_row))
+          and p_task.ending is null
+          and not exists (select from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.ending is not null) then
+        return false;
+    end if;
+    return case when pawl._lock_flow(p_task.run_id) then true end;
+end
+$$;
+comment on function pawl._ends_taken_back(pawl.task, boolean) is 'whether a task of a flow ends when it is taken back';
+
+-- The end of a task of a flow that is taken back. The run is locked, too.
+create or replace function pawl._end_taken_back(p_task pawl.task, p_now timestamptz, p_crashes int)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_run pawl.task;
+begin
+    select t.* into v_run from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0;
+    if v_run.ending is not null then
+        perform pawl._drop_tasks(v_run, true, p_now, p_task.task_no);
+        perform pawl._let_end(v_run, p_now);
+    else
+        perform pawl._finish_task(v_run, p_task.task_no, 2, null, json_build_object('code', 'crashed', 'message',
+            format('%s workers lost their lease while they held this task', p_crashes)), p_now, p_task.attempt, p_task.fence, p_task.started_at);
+    end if;
+end
+$$;
+comment on function pawl._end_taken_back(pawl.task, timestamptz, int) is 'ends a task of a flow that is taken back';
+
+-- Takes back what a session holds, at most p_most tasks. p_each: one that fails is noted, and left.
+create or replace function pawl._release_held(p_session bigint, p_now timestamptz, p_most int, p_crashed boolean, p_each boolean)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_task pawl.task;
+    v_runs uuid[];
+    v_tasks int[];
+    v_count int := 0;
+    v_queues int[] := array[]::int[];
+    v_tenants text[] := array[]::text[];
+    v_tenant text;
+    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
+begin
+    select array_agg(h.run_id order by h.run_id, h.task_no), array_agg(h.task_no order by h.run_id, h.task_no) into v_runs, v_tasks
+    from (
+        select t.run_id, t.task_no from pawl.task t
+        where t.place = 2 and t.session_id = p_session
+        -- Not always the same ones: those of a flow that somebody holds are left, and must not stand before the others.
+        -- guard:sweep_any
+        order by random()
+        limit p_most
+        -- guard:sweep_skip_locked
+        for update skip locked
+    ) h;
+    for v_n in 1..coalesce(cardinality(v_runs), 0) loop
+        -- Each as it is now: the end of one may have changed the next, if they are of one flow.
+        select t.* into v_task
+        from pawl.task t
+        where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 2 and t.session_id = p_session;
+        continue when not found;
+        v_count := v_count + 1;
+        v_tenant := case when v_bound then v_task.tenant else '' end;
+        if not exists (select from unnest(v_queues, v_tenants) w (queue_id, tenant)
+                       where w.queue_id = v_task.queue_id and w.tenant = v_tenant) then
+            v_queues := v_queues || v_task.queue_id;
+            v_tenants := v_tenants || v_tenant;
+        end if;
+        if not p_each then
+            perform pawl._release_one(v_task, p_now, p_crashed);
+            continue;
+        end if;
+        begin
+            perform pawl._release_one(v_task, p_now, p_crashed);
+        exception
+            when others then
+                perform pawl._note_failure('sessions', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
+        end;
+    end loop;
+    perform pawl._wake_one(w.queue_id, w.tenant, p_now) from unnest(v_queues, v_tenants) w (queue_id, tenant);
+    return v_count;
+end
+$$;
+comment on function pawl._release_held(bigint, timestamptz, int, boolean, boolean) is 'takes back the tasks of a session and raises their fences';
+
+create or replace function pawl._release_one(p_task pawl.task, p_now timestamptz, p_crashed boolean)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_ends boolean := pawl._ends_taken_back(p_task, p_crashed);
+begin
+    -- guard:sweep_leaves_task
+    if v_ends is null then
+        return;
+    end if;
+    if p_crashed and p_task.started then
+        perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'lease_lost',
+            json_build_object('session', p_task.session_id, 'fence', p_task.fence, 'crashes', p_task.crashes + 1));
+    end if;
+    perform pawl._take_back(p_task, p_now, p_crashed, v_ends);
+end
+$$;
+comment on function pawl._release_one(pawl.task, timestamptz, boolean) is 'takes back one task of a session';
+
+create or replace function pawl._crash_out(p_task pawl.task, p_now timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_error json := json_build_object('code', 'crashed', 'message',
+        format('%s workers lost their lease while they held this run', p_task.crashes));
+begin
+    if p_task.rolling_back then
+        return pawl._end_run(p_task, 2, null, json_build_object('code', 'rollback_failed', 'error', v_error,
+            'cause', p_task.ending -> 'error', 'status', p_task.ending -> 'status', 'not_undone', pawl._undone(p_task)), p_now);
+    end if;
+    p_task.crashes := 0;
+    update pawl.task t set crashes = 0 where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    return pawl._end_or_roll_back(p_task, 2, v_error, true, p_now);
+end
+$$;
+comment on function pawl._crash_out(pawl.task, timestamptz) is 'ends a run whose workers keep dying';
+
+-- Sessions whose lease is over. After a start of the server nobody is swept for one full lease, so an
+-- outage of the database costs no attempts.
+create or replace function pawl._sweep(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_session bigint;
+    v_epoch int := pawl._epoch();
+    v_count int := 0;
+begin
+    -- A lease that ends later than any heartbeat could make it: the clock was set back. That is told from the clock as it is
+    -- now. p_now is older by what this round has done so far, and a lease that a heartbeat has made since is not to be cut.
+    update pawl.worker w
+    -- guard:sweep_clock
+    set lease_until = pawl._shift(pawl.now(), w.lease)
+    where w.ended_at is null and w.lease_until > pawl._shift(pawl.now(), w.lease)
+      and w.session_id = any (array(
+          select d.session_id from pawl.worker d
+          where d.ended_at is null and d.lease_until > pawl._shift(p_now, d.lease) and (p_tenant is null or d.tenant = p_tenant)
+          for update skip locked));
+    for v_session in
+        select w.session_id
+        from pawl.worker w
+        where w.ended_at is null
+          and (w.session_id >> 32 <> v_epoch
+               -- guard:sweep_lease
+               or w.lease_until < p_now
+                  -- A clock that was set back to before the start of the server does not say how long ago that is.
+                  and (p_now > pawl._shift(pg_postmaster_start_time(), w.lease) or p_now < pg_postmaster_start_time()))
+          and (p_tenant is null or w.tenant = p_tenant)
+        -- Not always the same ones: a session with a task that somebody holds must not stand before the others.
+        order by random()
+        limit 10
+        for update skip locked
+    loop
+        -- A closed epoch is not the worker''s fault.
+        v_count := v_count + pawl._release_held(v_session, p_now, p_most - v_count, v_session >> 32 = v_epoch, p_each);
+        if not exists (select from pawl.task t where t.place = 2 and t.session_id = v_session) then
+            update pawl.worker w
+            set ended_at = p_now, idle = false, running = null,
+                ended_why = case when w.session_id >> 32 <> v_epoch then 'epoch' else 'lost' end
+            where w.session_id = v_session;
+        end if;
+        exit when v_count >= p_most;
+    end loop;
+    return v_count;
+end
+$$;
+comment on function pawl._sweep(timestamptz, int, text, boolean) is 'takes back what dead sessions hold';
