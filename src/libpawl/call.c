@@ -62,6 +62,7 @@ static const struct pw_verb verbs[] = {
     {"set_session_limit", PW_STMT_CALL_SET_SESSION_LIMIT, false, {"sessions", "by"}},
     {"set_notify", PW_STMT_CALL_SET_NOTIFY, false, {"notify", "role_name", "by"}},
     {"housekeep", PW_STMT_CALL_HOUSEKEEP, false, {}},
+    {"tick", PW_STMT_CALL_TICK, false, {"force"}},
     {"approve", PW_STMT_CALL_APPROVE, false, {"run", "name", "by", "why", "payload"}},
     {"reject", PW_STMT_CALL_REJECT, false, {"run", "name", "by", "why", "payload"}},
     {"get_run", PW_STMT_CALL_GET_RUN, true, {"run"}},

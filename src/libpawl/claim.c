@@ -212,15 +212,24 @@ send_held(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
     pw_conn_pump(lane->conn);
 }
 
-/* Timers that we know of have come due: look now, and once more when housekeeping has had its round. */
+static void
+tick_first(pawl_worker *worker)
+{
+    worker->tick_first = true;
+    pw_tick_soon(worker);
+}
+
+/* Timers that we know of have come due: a tick makes them ready. Look then, and once more when another one may have done so. */
 static void
 look_at_dues(pawl_worker *worker, int64_t now_us)
 {
     if (pw_heap_take(&worker->dues, now_us) > 0) {
+        tick_first(worker);
         pw_claim_soon(worker, now_us);
         worker->due_again_us = pw_add_us(now_us, due_slack_us);
     }
     if (worker->due_again_us <= now_us) {
+        tick_first(worker);
         pw_claim_soon(worker, now_us);
         worker->due_again_us = INT64_MAX;
     }
@@ -233,6 +242,8 @@ look_when_asked(pawl_worker *worker, int64_t now_us)
     if (worker->looks != worker->looked) {
         worker->looked = worker->looks;
         worker->claim_at_us = now_us;
+        worker->tick_at_us = now_us;
+        tick_first(worker);
     }
     (void)pthread_mutex_unlock(&worker->lock);
 }
@@ -270,6 +281,13 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
         send_held(worker, lane, now_us);
         return;
     }
+    /* Nothing has notified the worker, but timers may be due. */
+    if (now_us >= worker->poll_at_us) {
+        worker->poll_at_us = INT64_MAX;
+        tick_first(worker);
+    }
+    if (!worker->claim_pending && pw_tick_first(worker, now_us))
+        return;
     if (!worker->claim_pending) {
         /* A request has the same number until it is answered, so that a lost reply is found again. */
         worker->claim_pending = true;
@@ -293,7 +311,8 @@ pw_claim_next_us(const pawl_worker *worker)
         return worker->idle_request.deadline_us;
     if (worker->held_request.sent)
         return worker->held_request.deadline_us;
-    if (worker->session_state != PW_SESSION_LIVE || worker->no_lane)
+    if (worker->session_state != PW_SESSION_LIVE || worker->no_lane ||
+        (worker->tick_first && worker->tick.sent))
         return INT64_MAX;
     if (worker->no_place)
         return worker->held_at_us;
@@ -471,6 +490,7 @@ count_look(pawl_worker *worker, int count)
 static void
 plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
 {
+    worker->poll_at_us = INT64_MAX;
     if (count >= worker->claim_most || worker->claim_again) {
         worker->idle = PW_BUSY;
         worker->claim_at_us = now_us;
@@ -484,6 +504,7 @@ plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
         worker->idle = PW_IDLE;
         worker->claim_at_us =
             pw_add_us(now_us, pw_jitter(&worker->rand, pw_ms_to_us(worker->settings.poll_ms), 0.1));
+        worker->poll_at_us = worker->claim_at_us;
     }
     if (count == 0 && worker->claim_hinted)
         worker->hint_paid_us = pw_add_us(later_us(worker->hint_paid_us, now_us), hint_refill_us);
@@ -497,6 +518,7 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
     int count = pw_rows_count(&reply->rows);
     bool lost = false;
+    bool tick_due = false;
 
     /* Claimed for a session that has ended: others have it by now, or soon. */
     if (worker->session_state != PW_SESSION_LIVE || worker->claim.session != worker->session)
@@ -530,6 +552,9 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     }
     pw_worker_add(worker, PW_COUNT_CLAIMS, 1);
     pw_worker_add(worker, PW_COUNT_CLAIMED, count);
+    /* One that gave nothing has no row to say it in. */
+    if (count == 0 || (pw_rows_bool(&reply->rows, 0, 15, &tick_due) && tick_due))
+        pw_tick_soon(worker);
     for (int row = 0; row < count; row++)
         if (!take_row(worker, &reply->rows, row, now_us))
             lost = true;

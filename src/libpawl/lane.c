@@ -370,6 +370,7 @@ pw_lane_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply,
     case PW_REQUEST_REGISTER:
     case PW_REQUEST_LISTEN:
     case PW_REQUEST_HEARTBEAT:
+    case PW_REQUEST_TICK:
         break;
     }
 }

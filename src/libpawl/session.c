@@ -67,6 +67,7 @@ close_control(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
     worker->control_open_at_us = reopen_at(worker, now_us);
     worker->control_request.sent = false;
     worker->heartbeat.sent = false;
+    worker->tick.sent = false;
     worker->listening = false;
     worker->listen_refused = false;
     if (worker->session_state == PW_SESSION_REGISTERING)
@@ -295,7 +296,8 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
         return;
     }
     if (pw_request_late(&worker->heartbeat, now_us) ||
-        pw_request_late(&worker->control_request, now_us)) {
+        pw_request_late(&worker->control_request, now_us) ||
+        pw_request_late(&worker->tick, now_us)) {
         give_up(worker, "the server has not answered in time", now_us);
         return;
     }
@@ -311,6 +313,7 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
     if (!worker->listening && !worker->listen_refused && !worker->control_request.sent &&
         worker->settings.listen && !pw_conn_pooled(worker->control))
         (void)send_control(worker, &worker->control_request, PW_REQUEST_LISTEN, 0, NULL, now_us);
+    pw_tick_turn(worker, now_us);
     /* Last, because sending reads what has come. */
     take_notifications(worker, now_us);
 }
@@ -328,6 +331,8 @@ pw_session_next_us(const pawl_worker *worker)
         at = worker->register_at_us;
     if (worker->session_state != PW_SESSION_LIVE)
         return at;
+    if (pw_tick_next_us(worker) < at)
+        at = pw_tick_next_us(worker);
     if (worker->heartbeat.sent)
         return worker->heartbeat.deadline_us < at ? worker->heartbeat.deadline_us : at;
     return worker->heartbeat_at_us < at ? worker->heartbeat_at_us : at;
@@ -472,6 +477,9 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
     worker->held_unsure = 0;
     worker->held_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
     worker->idle = PW_BUSY;
+    worker->poll_at_us = INT64_MAX;
+    worker->tick_wanted = true;
+    worker->tick_first = true;
     /* The channel has the session in its name, and what is listened to may be the last one's. */
     worker->listening = false;
     pw_worker_add(worker, PW_COUNT_SESSIONS, 1);
@@ -489,6 +497,7 @@ static void
 heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_us)
 {
     int32_t epoch;
+    bool tick_due = false;
 
     if (reply->status != PAWL_OK) {
         if (!pw_session_check(worker, reply, now_us)) {
@@ -503,6 +512,8 @@ heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_
         return;
     if (!reply->unreplicated)
         set_lease(worker, sent_us);
+    if (pw_rows_count(&reply->rows) > 0 && pw_rows_bool(&reply->rows, 0, 4, &tick_due) && tick_due)
+        pw_tick_soon(worker);
     for (int row = 0; row < pw_rows_count(&reply->rows); row++) {
         const char *told = pw_rows_text(&reply->rows, row, 3);
         struct pw_task *task;
@@ -570,6 +581,9 @@ pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
         break;
     case PW_REQUEST_LISTEN:
         listening(worker, reply, now_us);
+        break;
+    case PW_REQUEST_TICK:
+        pw_tick_reply(worker, reply, now_us);
         break;
     case PW_REQUEST_CREATE:
         created(worker, reply, now_us);

@@ -10,13 +10,14 @@ static const struct pw_stmt statements[] = {
         "from pawl.register($1, $2, $3, $4::float8 * interval '1 ms', 1)",
         {PW_TYPE_TEXT, PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT8}, false},
     [PW_STMT_HEARTBEAT] = {PW_STMT_HEARTBEAT, "pawl_heartbeat",
-        "select epoch, run_id, task, told from pawl.heartbeat($1, $2)",
+        "select epoch, run_id, task, told, tick_due from pawl.heartbeat($1, $2)",
         {PW_TYPE_INT8, PW_TYPE_JSON}, false},
     [PW_STMT_CLAIM] = {PW_STMT_CLAIM, "pawl_claim",
         "select run_id, task, fence, workflow, round, attempt, tenant, rolling_back, suspect, "
         "input, metadata, record, "
         "step_timeout_ms, run_timeout_ms, "
-        "case when record is not null then (1000000 * extract(epoch from pawl.now()))::bigint end "
+        "case when record is not null then (1000000 * extract(epoch from pawl.now()))::bigint end, "
+        "tick_due "
         "from pawl.claim($1, $2, $3, true, $4)",
         {PW_TYPE_INT8, PW_TYPE_INT4, PW_TYPE_INT4, PW_TYPE_BOOL}, false},
     [PW_STMT_COMMIT] = {PW_STMT_COMMIT, "pawl_commit",
@@ -38,6 +39,7 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_LEAVE] = {PW_STMT_LEAVE, "pawl_leave", "select pawl.leave($1)", {PW_TYPE_INT8}, false},
     [PW_STMT_HELD] = {PW_STMT_HELD, "pawl_held", "select run_id, task, fence from pawl.held($1)",
         {PW_TYPE_INT8}, false},
+    [PW_STMT_TICK] = {PW_STMT_TICK, "pawl_tick", "call pawl.tick()", {0}, false},
     [PW_STMT_CREATE_WORKFLOW] = {PW_STMT_CREATE_WORKFLOW, "pawl_create_workflow",
         "select pawl.create_workflow($1)", {PW_TYPE_TEXT}, false},
     /*
@@ -189,6 +191,8 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.set_notify(notify => $1, role_name => $2, by => $3)", {0}, true},
     [PW_STMT_CALL_HOUSEKEEP] = {PW_STMT_CALL_HOUSEKEEP, "pawl_call_housekeep",
         "select * from pawl.housekeep()", {0}, true},
+    [PW_STMT_CALL_TICK] = {PW_STMT_CALL_TICK, "pawl_call_tick",
+        "call pawl.tick(force => coalesce($1, false))", {0}, true},
     [PW_STMT_CALL_APPROVE] = {PW_STMT_CALL_APPROVE, "pawl_call_approve",
         "select * from pawl.approve(run => $1, name => $2, by => $3, why => $4, payload => "
         "coalesce($5, json '{}'))",

@@ -15,6 +15,7 @@ enum pw_stmt_number {
     PW_STMT_IDLE,
     PW_STMT_LEAVE,
     PW_STMT_HELD,
+    PW_STMT_TICK,
     PW_STMT_CREATE_WORKFLOW,
     /* client */
     PW_STMT_TRIGGER,
@@ -63,6 +64,7 @@ enum pw_stmt_number {
     PW_STMT_CALL_SET_SESSION_LIMIT,
     PW_STMT_CALL_SET_NOTIFY,
     PW_STMT_CALL_HOUSEKEEP,
+    PW_STMT_CALL_TICK,
     PW_STMT_CALL_APPROVE,
     PW_STMT_CALL_REJECT,
     PW_STMT_CALL_GET_RUN,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker, as its own files see it: worker.c (the object and what users call), io.c (the thread and its loop), session.c
- * (register, heartbeat, lease), claim.c, batch.c and lane.c (what goes over the work connections), task.c (the seam to handlers).
+ * (register, heartbeat, lease), tick.c (housekeeping), claim.c, batch.c and lane.c (what goes over the work connections), task.c (the seam to handlers).
  *
  * One lock, held for a few instructions only, never across SQL or a callback. What it guards is said below; all else in the
  * structure belongs to the I/O thread once that is started, or is not changed after the start.
@@ -45,6 +45,7 @@ enum pw_request_kind {
     PW_REQUEST_REGISTER,
     PW_REQUEST_LISTEN,
     PW_REQUEST_HEARTBEAT,
+    PW_REQUEST_TICK,
     PW_REQUEST_CONFIRM, /* a heartbeat on a work connection: whatever was committed before it is replicated when it is */
 };
 
@@ -201,6 +202,11 @@ struct pawl_worker {
     bool listening;
     bool listen_refused; /* the server does not want it: polling is enough */
     bool unverified_told;
+    struct pw_request tick;
+    int64_t tick_at_us; /* not before */
+    bool tick_wanted;
+    bool tick_first;  /* the next claim waits for the tick, which makes due timers ready */
+    bool tick_failed; /* the last one, and that is logged */
 
     enum pw_idle idle;
     struct pw_request claim;
@@ -219,6 +225,7 @@ struct pawl_worker {
     int64_t hinted_us;    /* when the last such claim was sent */
     int64_t hint_paid_us; /* grows with each such claim that gave nothing; see hint_at() */
     int64_t claim_at_us;
+    int64_t poll_at_us; /* when an idle worker looks although nothing has notified it */
     unsigned claim_tries;
     unsigned looked;
     bool no_lane;     /* no connection can take a claim: whichever can again wakes the thread */
@@ -264,6 +271,15 @@ void pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us);
 bool pw_session_over(const struct pw_reply *reply);
 /* Whether a reply says that the session of its request has ended; if it is the present one, it does so here. */
 bool pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us);
+
+/* tick.c */
+/* Calls pawl.tick() when the control connection is free. */
+void pw_tick_soon(pawl_worker *worker);
+void pw_tick_turn(pawl_worker *worker, int64_t now_us);
+void pw_tick_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
+int64_t pw_tick_next_us(const pawl_worker *worker);
+/* Whether a claim waits for the tick, because timers may be due. */
+bool pw_tick_first(pawl_worker *worker, int64_t now_us);
 
 /* lane.c: what happens on the work connections. */
 int pw_lane_init(

@@ -372,6 +372,13 @@ exchange(struct pw_conn *conn)
         break_conn(conn);
 }
 
+/* A procedure commits, and up to PostgreSQL 15 also what was sent before it in its transaction; so nothing is. */
+static bool
+is_call(const struct pw_stmt *stmt)
+{
+    return strncmp(stmt->sql, "call ", 5) == 0;
+}
+
 static struct request *
 new_request(struct pw_conn *conn, const struct pw_stmt *stmt, void *tag)
 {
@@ -384,7 +391,7 @@ new_request(struct pw_conn *conn, const struct pw_stmt *stmt, void *tag)
     request->named = !conn->unnamed && stmt->number >= 0;
     request->preparing = request->named && !conn->prepared[stmt->number];
     /* guard:settings */
-    request->setting = conn->unusual && stmt->number >= 0;
+    request->setting = conn->unusual && stmt->number >= 0 && !is_call(stmt);
     return request;
 }
 
