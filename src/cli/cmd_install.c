@@ -30,6 +30,19 @@ run_script(struct call *call, const char *script, const char *done)
     return EXIT_OK;
 }
 
+/* As the owner: makes partitions, and removes the empty tables of old days. If it fails, the next worker or keeper does it. */
+static void
+tick(struct call *call)
+{
+    static const char *const names[] = {"force"};
+    static const char *const values[] = {"true"};
+    pawl_error *error = NULL;
+
+    if (call_connect(call) == EXIT_OK &&
+        pawl_client_call(call->client, "tick", names, values, 1, NULL, &error) != PAWL_OK)
+        pawl_error_free(error);
+}
+
 /* Where nothing is installed, a database was meant that this is not. In the script's own transaction, so that psql stops there, too. */
 static const char only_installed[] =
     "do $pawl_migrate$\n"
@@ -69,6 +82,8 @@ send_script(struct call *call, char *script, const char *done)
         (void)fputs(script, stdout);
     else
         code = run_script(call, script, done);
+    if (code == EXIT_OK && !call_has(call, "print"))
+        tick(call);
     free(script);
     return code;
 }

@@ -23,6 +23,7 @@ static const struct command *const lists[] = {
     cmd_retry_after,
     cmd_top,
     cmd_admin,
+    cmd_housekeep,
     cmd_install,
     cmd_dev,
     cmd_doctor,

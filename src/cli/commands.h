@@ -26,6 +26,7 @@ extern const struct command cmd_admin[];
 extern const struct command cmd_bench[];
 extern const struct command cmd_dev[];
 extern const struct command cmd_doctor[];
+extern const struct command cmd_housekeep[];
 extern const struct command cmd_install[];
 extern const struct command cmd_help[];
 
