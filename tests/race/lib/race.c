@@ -59,7 +59,7 @@ race_share(const struct race *race, long full)
     return share > 0 ? share : 1;
 }
 
-static void
+__attribute__((format(printf, 3, 0))) static void
 print_check(struct race *race, bool ok, const char *format, va_list args)
 {
     race->checks++;
