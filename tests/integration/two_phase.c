@@ -150,6 +150,8 @@ a_transaction_is_prepared_after_every_verb_while_notify_is_off_for_the_role(void
         "status = 'CANCELLED' limit 1))",
         "select * from pawl.fork((select run_id from pawl.list_runs('phase.echo') where run_id is "
         "not null limit 1))",
+        "select w.* from pawl.trigger('phase.echo', '[1]', delay => '1 h') t, lateral "
+        "pawl.wake(array[t.run_id]) w",
         "select pawl.resume_workflow('phase.echo')",
     };
     struct scene *scene = *state;
