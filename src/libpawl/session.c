@@ -308,7 +308,12 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
         send_register(worker, now_us);
     if (worker->session_state != PW_SESSION_LIVE)
         return;
-    if (!worker->heartbeat.sent && now_us >= worker->heartbeat_at_us)
+    /*
+     * 1. Behind a pooler one request is in flight at a time, and it is a tick. 2. A heartbeat is due, and cannot be sent. 3. It stays due, and
+     * is sent in the turn of the tick's reply, ahead of the next tick. If it counted as sent, two such meetings in a row would lose the lease.
+     */
+    if (!worker->heartbeat.sent && now_us >= worker->heartbeat_at_us &&
+        pw_conn_can_send(worker->control))
         send_heartbeat(worker, now_us);
     if (!worker->listening && !worker->listen_refused && !worker->control_request.sent &&
         worker->settings.listen && !pw_conn_pooled(worker->control))
@@ -335,6 +340,9 @@ pw_session_next_us(const pawl_worker *worker)
         at = pw_tick_next_us(worker);
     if (worker->heartbeat.sent)
         return worker->heartbeat.deadline_us < at ? worker->heartbeat.deadline_us : at;
+    /* A connection that has no room for it has it again with the next reply. */
+    if (!pw_conn_can_send(worker->control))
+        return at;
     return worker->heartbeat_at_us < at ? worker->heartbeat_at_us : at;
 }
 

@@ -17,6 +17,16 @@ pw_tick_soon(pawl_worker *worker)
     worker->tick_wanted = true;
 }
 
+/* Behind a pooler the next heartbeat waits for the tick's reply, so a third of the lease is the most that it may take. */
+static int64_t
+tick_limit_us(const pawl_worker *worker)
+{
+    int64_t limit_us = pw_ms_to_us(worker->settings.connect_timeout_ms);
+    int64_t third_us = pw_ms_to_us(worker->settings.lease_ms) / 3;
+
+    return pw_conn_pooled(worker->control) && third_us < limit_us ? third_us : limit_us;
+}
+
 void
 pw_tick_turn(pawl_worker *worker, int64_t now_us)
 {
@@ -30,7 +40,7 @@ pw_tick_turn(pawl_worker *worker, int64_t now_us)
     pw_params_init(&params);
     worker->tick = (struct pw_request){.kind = PW_REQUEST_TICK, .session = worker->session};
     worker->tick.sent_us = now_us;
-    worker->tick.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
+    worker->tick.deadline_us = pw_add_us(now_us, tick_limit_us(worker));
     worker->tick.sent = pw_conn_send(worker->control, pw_statement(PW_STMT_TICK), &params,
                             &worker->tick, &err) == PAWL_OK;
     worker->tick_at_us = pw_add_us(now_us, tick_every_us);
