@@ -43,7 +43,8 @@ tick(struct call *call, bool *failed, int *code)
         *failed = false;
         return true;
     }
-    if (!pawl_error_retryable(error)) {
+    /* A tick whose outcome is unknown, as after a failover, is repeated: that does no harm. */
+    if (status != PAWL_EUNKNOWN && !pawl_error_retryable(error)) {
         *code = exit_with_verb(status, error, "tick");
         return false;
     }
