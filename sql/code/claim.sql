@@ -442,7 +442,7 @@ $$;
 comment on function pawl._without_ending(tid[], timestamptz) is 'takes tasks of flows that are to end out of a claim';
 
 -- Looks at each of the picked tasks (locked) alone. One that fails waits for a minute; for the others a worker is woken.
-create or replace function pawl._put_off_broken(p_all tid[], p_now timestamptz)
+create or replace function pawl._put_off_broken(p_all tid[], p_now timestamptz, p_error text)
 returns void
 language plpgsql
 volatile
@@ -452,6 +452,7 @@ set jit to off
 as $$
 declare
     v_task pawl.task;
+    v_found boolean := false;
 begin
     for v_task in select t.* from pawl.task t where t.ctid = any (p_all) loop
         begin
@@ -464,12 +465,21 @@ begin
                 update pawl.task t
                 set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
                 where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+                v_found := true;
         end;
         perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
     end loop;
+    -- What failed was none of this, as the end of a flow whose history is gone: one task after the other is put off, until the queue goes on.
+    if not v_found then
+        select t.* into v_task from pawl.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
+        perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
+        update pawl.task t
+        set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
+        where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+    end if;
 end
 $$;
-comment on function pawl._put_off_broken(tid[], timestamptz) is 'puts off tasks that no claim can return';
+comment on function pawl._put_off_broken(tid[], timestamptz, text) is 'puts off tasks that no claim can return';
 
 create or replace function pawl.claim(
     session bigint, most int default 1, request int default null, start boolean default true, quiet boolean default false)
@@ -635,7 +645,7 @@ begin
             end if;
         exception
             when others then
-                perform pawl._put_off_broken(v_all, v_now);
+                perform pawl._put_off_broken(v_all, v_now, sqlstate || ' ' || sqlerrm);
                 return;
         end;
     end if;

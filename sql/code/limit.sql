@@ -16,6 +16,7 @@ declare
     v_limit pawl.wait;
     v_limits pawl.wait[];
     v_nobody tid[];
+    v_tids tid[];
     v_count int := 0;
 begin
     -- A parent that was cancelled while its child ended leaves a limit of nobody behind. Asked row by row from a bounded
@@ -52,13 +53,15 @@ begin
             order by w.due_at
             limit p_most);
     else
+        -- In a statement of its own: as a condition here it could be evaluated for every limit that is due.
+        v_tids := pawl._limits_of_tenant(p_now, p_tenant);
         v_limits := array(
             select w
             from pawl.wait w
             cross join lateral (
                 select from pawl.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
             ) t
-            where w.ctid = any (pawl._limits_of_tenant(p_now, p_tenant)) and w.kind = 0 and w.due_at <= p_now
+            where w.ctid = any (v_tids) and w.kind = 0 and w.due_at <= p_now
             order by w.due_at
             limit p_most);
     end if;

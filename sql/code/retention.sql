@@ -69,11 +69,15 @@ as $$
 declare
     v_day date;
     v_names text[];
+    v_more boolean;
 begin
     select p.day, array[p.name] into v_day, v_names
     from pawl._past_partitions(p_now) p where p.parent = 'event' and not p.is_empty limit 1;
-    if found then
-        return pawl._empty_partitions(v_day, v_names, false);
+    v_more := found;
+    -- 1. A reads events and stays in its transaction. 2. Retention cannot empty A's day. It goes on with runs; otherwise A would stop it all.
+    -- guard:empty_passes_locked_events
+    if v_more and pawl._empty_partitions(v_day, v_names, false) then
+        return true;
     end if;
     -- Days go in their order. An empty one may have runs that live, and have written nothing yet: they are kept apart, too.
     select p.day, coalesce(array_agg(p.name order by p.name) filter (where not p.is_empty), '{}') into v_day, v_names
@@ -83,10 +87,13 @@ begin
     having not bool_and(p.is_empty) or p.day > coalesce(pawl._emptied_until(p_now), '-infinity')
     order by p.day
     limit 1;
-    if not found or not pawl._keep_piece(v_day, 50) then
-        return found;
+    if not found then
+        return v_more;
     end if;
-    return pawl._empty_partitions(v_day, v_names, true);
+    if pawl._keep_piece(v_day, 50) then
+        perform pawl._empty_partitions(v_day, v_names, true);
+    end if;
+    return true;
 exception
     when lock_not_available or deadlock_detected then
         return true;
@@ -190,10 +197,10 @@ exception
             -- guard:keep_anew
             update pawl.chore c set position = null where c.chore = 'retention';
         end if;
-        return true;
+        return false;
 end
 $$;
-comment on function pawl._empty_partitions(date, text[], boolean) is 'empties the tables of a day, or leaves them all for another time';
+comment on function pawl._empty_partitions(date, text[], boolean) is 'empties the tables of a day; false: leaves them all for another time';
 
 -- Retention, its second step: takes one empty table of a past day away. Everybody who reads or writes the parent waits for the lock of
 -- that, so only the owner does it, in a transaction of its own that ends at once: as a part of tick(), never in a call that a granted

@@ -136,7 +136,9 @@ begin
     perform pawl._only_read_committed('tick');
     if p_piece between 1 and 4 then
         -- guard:tick_tenant
-        return pawl._do_piece((array['timers', 'sessions', 'limits', 'deliveries'])[p_piece], v_now, 100, v_tenant) >= 100;
+        return pawl._do_piece((array['timers', 'sessions', 'limits', 'deliveries'])[p_piece], v_now, 100, v_tenant)
+            -- A page is of one delivery, and others may be due.
+            >= case when p_piece = 4 then 1 else 100 end;
     end if;
     -- guard:tick_chores
     return v_tenant is null and pawl._do_chore(v_now, false);
@@ -169,6 +171,11 @@ begin
     -- Without it, what A locks would stay locked for as long as A likes.
     -- guard:tick_commits_first
     commit;
+    -- Said as every other write says it, so that a client leaves this server: read write below would fail with 0A000.
+    if pg_catalog.pg_is_in_recovery() then
+        raise exception using errcode = '25006', message = 'cannot tick during recovery', hint = 'Call it on the primary.';
+    end if;
+    commit;
     set transaction isolation level read committed, read write;
     if not pawl._tick_begins(force) then
         commit;
@@ -197,7 +204,7 @@ comment on procedure pawl.tick(boolean) is
 'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the rights of the schema''s owner takes empty tables away, for which others wait up to 20 ms.
 Twice: does what is still to do.
 Locks: rows, skipping locked ones; of a day past its retention its tables; each for the time of one piece.
-Errors: 2D000 it was called in a transaction block, or in a pipeline behind another statement.
+Errors: 2D000 it was called in a transaction block, or in a pipeline behind another statement, 25006 the server is a standby.
 Bound: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 100 waits, 5 chores.';
 
 -- Waiting tasks whose time has come. due_at becomes the time they got ready, so that a claim that looks

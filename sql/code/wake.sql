@@ -49,7 +49,9 @@ begin
             perform pawl._settle(p_task, v_open.wait, 1, null, null, null, p_now);
         elsif v_open.kind = 'retry' then
             v_tried := v_tried || v_open.name;
-        else
+        -- A run that has started may wait like one with a delay, because a claim has put it off; its limit counts from its start.
+        -- guard:wake_started
+        elsif p_run.started_at is null then
             perform pawl._start_early(p_task, p_now);
         end if;
         v_woken := v_woken || coalesce(v_label, v_open.kind);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A caller whose driver opens a transaction for every statement calls one verb and then sleeps, once for each verb that a role can be
- * granted, and once as a role that is bound to a tenant. Housekeeping is late at that moment, timers are due, and a day is past its
+ * A caller whose driver opens a transaction for every statement calls one verb and then sleeps, once for each verb of the list
+ * below, and once as a role that is bound to a tenant. Housekeeping is late at that moment, timers are due, and a day is past its
  * retention. Everybody else goes on: no call waits for the caller, no parent table is locked, and a tick does what the caller has not taken.
  * A tenth of the full size and more is all of them; less is some that the seed chooses.
  */

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Another transaction holds the tables of the oldest days, as the one that empties them does. A statement that waits is cancelled after 20 s.
-select plan(22);
+select plan(23);
 set statement_timeout = '20s';
 select t.session(lease => '1 hour') as s \gset
 select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t \g /dev/null
 select to_char(pawl.now() at time zone 'UTC' - interval '60 days', 'YYYYMMDD') as day \gset
 select t.run() from generate_series(1, 5) \g /dev/null
 select run_id as r, fence as f from t.one(:s) \gset
+insert into pawl.key select workflow_id, null, pawl._id_make(pawl.now() - interval '60 days'), '', 'old', '' from pawl.workflow where name = 'test.flow';
 select t.other_holds(format('select count(*)::text from (select 1) x')) \g /dev/null
 select t.dblink_exec('other', format('lock table only pawl.run_%1$s, pawl.input_%1$s, pawl.step_%1$s, pawl.audit_%1$s, pawl.note_%1$s, pawl.event_%1$s in access exclusive mode', :'day')) \g /dev/null
 create function pg_temp.lives(q text) returns text language plpgsql as $$
@@ -22,6 +23,7 @@ $$;
 select format('select pg_temp.lives(%L)', q) from unnest(array[
     'select run_id from pawl.trigger(''test.flow'')',
     'select run_id from pawl.trigger(''test.flow'', id => pawl.make_id(), key => ''k'')',
+    'select run_id from pawl.trigger(''test.flow'', key => ''old'')',
     'select run_id from pawl.trigger_many(''test.flow'', array[''1'']::json[], ids => array[pawl.make_id()])',
     format('select run_id from pawl.claim(%s, 2)', :s),
     format('select answer from pawl.step(%s, %L, %s, ''one'')', :s, :'r', :f),
