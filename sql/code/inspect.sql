@@ -89,6 +89,10 @@ as $$
 declare
     v_bound text := pawl._bound_tenant();
 begin
+    -- With no ids the condition below is always false, and the planner may take any index for it, and read all of it.
+    if cardinality(p_ids) = 0 then
+        return;
+    end if;
     return query
     with live as (
         -- A run of a flow is shown as the task of it that is furthest, or as the first that is due.
