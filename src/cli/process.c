@@ -372,8 +372,9 @@ process_take_name(const char *name)
     memcpy(program_invocation_name, name, size);
 }
 
-bool
-process_is_child(pid_t child, pid_t parent)
+/* The parent of a process; -1: that cannot be known. */
+static pid_t
+parent_of(pid_t child)
 {
     char path[40];
     char line[512] = "";
@@ -384,16 +385,35 @@ process_is_child(pid_t child, pid_t parent)
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)child);
     file = fopen(path, "re");
     if (file == NULL)
-        return false;
+        return -1;
     (void)!fread(line, 1, sizeof(line) - 1, file);
     (void)fclose(file); /* It was only read. */
     /* "77 (name) S 76 ...": the name may have brackets and blanks of its own. */
     field = strrchr(line, ')');
     if (field == NULL || strlen(field) < 5)
-        return false;
+        return -1;
     field += 4;
     field[strcspn(field, " ")] = '\0';
-    return pw_parse_i64(field, 1, INT_MAX, &found) && found == parent;
+    return pw_parse_i64(field, 1, INT_MAX, &found) ? (pid_t)found : -1;
+}
+
+bool
+process_is_child(pid_t child, pid_t parent)
+{
+    return parent > 0 && parent_of(child) == parent;
+}
+
+bool
+process_descends(pid_t child, pid_t ancestor)
+{
+    const int generations_max = 10000;
+
+    for (int i = 0; i < generations_max && child > 1; i++) {
+        child = parent_of(child);
+        if (child == ancestor)
+            return ancestor > 0;
+    }
+    return false;
 }
 
 int

@@ -64,6 +64,8 @@ int64_t process_raise_files(int64_t *before);
 
 /* Whether a process was started by another. False if that cannot be known: there is none, or no /proc. */
 bool process_is_child(pid_t child, pid_t parent);
+/* The same of its children, their children and so on. */
+bool process_descends(pid_t child, pid_t ancestor);
 
 /* The exit code, as shells count: 128 and the number for a signal. status is that of waitpid(). */
 int process_code(int status);
