@@ -215,23 +215,37 @@ as $$
 declare
     v_part record;
     v_filled boolean;
+    v_error text;
 begin
-    select p.parent, p.name, p.day into v_part
-    from pawl._past_partitions(p_now) p
-    -- guard:tables_emptied
-    where p.is_empty and (p.parent = 'event' or p.day <= pawl._emptied_until(p_now))
-    limit 1;
-    if not found then
-        return interval '1 min';
+    for v_part in
+        select p.parent, p.name, p.day
+        from pawl._past_partitions(p_now) p
+        -- guard:tables_emptied
+        where p.is_empty and (p.parent = 'event' or p.day <= pawl._emptied_until(p_now))
+    loop
+        begin
+            -- The parent first, as everybody locks them. Dynamic because the name of a partition is made of its day; so are the others.
+            execute format('lock table only pawl.%I in access exclusive mode', v_part.parent);
+            execute format('select exists (select from only pawl.%I)', v_part.name) into v_filled;
+            -- guard:tables_empty
+            if not v_filled then
+                execute format('drop table pawl.%I', v_part.name);
+            end if;
+            return interval '0';
+        exception
+            when lock_not_available or deadlock_detected then
+                return interval '10 s';
+            -- 1. A, who may read nothing, makes a view of a table; that needs no right. 2. The table cannot be dropped. The ones after it are;
+            -- otherwise A would keep them all.
+            -- guard:tables_go_on
+            when others then
+                v_error := format('%s: %s', v_part.name, sqlerrm);
+        end;
+    end loop;
+    if v_error is not null then
+        raise exception using message = v_error, hint = 'Drop what depends on it.';
     end if;
-    -- The parent first, as everybody locks them. Dynamic because the name of a partition is made of its day; so are the others.
-    execute format('lock table only pawl.%I in access exclusive mode', v_part.parent);
-    execute format('select exists (select from only pawl.%I)', v_part.name) into v_filled;
-    -- guard:tables_empty
-    if not v_filled then
-        execute format('drop table pawl.%I', v_part.name);
-    end if;
-    return interval '0';
+    return interval '1 min';
 exception
     when lock_not_available or deadlock_detected then
         return interval '10 s';

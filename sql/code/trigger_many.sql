@@ -42,7 +42,7 @@ begin
     order by u.key, u.n
     on conflict on constraint key_pkey do nothing;
     get diagnostics v_made = row_count;
-    run_ids := p_ids;
+    run_ids := array(select unnest(p_ids));
     if v_made = v_wanted then
         return;
     end if;
@@ -97,7 +97,8 @@ declare
     v_item record;
     v_held record;
 begin
-    run_ids := p_ids;
+    -- Counted from 1, whatever bounds the caller's array has.
+    run_ids := array(select unnest(p_ids));
     taken := array_fill(true, array[cardinality(p_ids)]);
     for v_item in
         select u.*
