@@ -66,6 +66,19 @@ set_clock_back(PGconn *conn, int days)
     bench_do(conn, sql);
 }
 
+/* Housekeeping acts as the owner of the schema, and the partitions above are made by whoever plays the storm. */
+static void
+give_to_owner(PGconn *conn)
+{
+    bench_do(conn,
+        "do $$ declare sql text; begin"
+        " for sql in select format('alter table %s owner to %I', c.oid::regclass, "
+        "pg_get_userbyid(n.nspowner))"
+        " from pg_class c join pg_namespace n on n.oid = c.relnamespace"
+        " where n.nspname = 'pawl' and c.relkind = 'r' and c.relowner <> n.nspowner"
+        " loop execute sql; end loop; end $$");
+}
+
 void
 storm_plant(struct storm *storm)
 {
@@ -82,6 +95,7 @@ storm_plant(struct storm *storm)
         bench_do(conn,
             "select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date)"
             " from unnest(array['run', 'input', 'step', 'audit', 'note']) t");
+        give_to_owner(conn);
         plant_kind(storm, STORM_EVENT);
         plant_kind(storm, STORM_SIGNALLED);
     }
