@@ -94,28 +94,51 @@ end
 $$;
 comment on function pawl._work_piece(text, timestamptz, int, text, boolean) is 'a piece of housekeeping, with each row protected or all together';
 
--- Begins a tick: false if it is not due. A session that is bound to a tenant leaves the clock alone, which is everybody's, and does not
+-- Begins a tick: which pieces have something to do; none if it is not due. A session that is bound to a tenant leaves the clock alone, which is everybody's, and does not
 -- begin while others tick in time.
 create or replace function pawl._tick_begins(p_force boolean)
-returns boolean
+returns int[]
 language plpgsql
 volatile
 security definer
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
 as $$
 declare
     v_now timestamptz := pawl.now();
+    v_epoch int := pawl._epoch();
 begin
-    if not p_force and pawl._tick_overdue(v_now) < 0 then
-        return false;
+    if p_force then
+        if pawl._bound_tenant() is null then
+            perform setval('pawl.housekeeping_clock', pawl._micros(v_now) + 100000);
+        end if;
+        return array[1, 2, 3, 4, 5];
+    end if;
+    if pawl._tick_overdue(v_now) < 0 then
+        return array[]::int[];
     end if;
     if pawl._bound_tenant() is null then
         perform setval('pawl.housekeeping_clock', pawl._micros(v_now) + 100000);
     end if;
-    return true;
+    -- A piece is a transaction. Where all workers are idle, nearly every one would find nothing.
+    return array(
+        select 1 where exists (select from pawl.task t where t.place = 1 and t.due_at <= v_now)
+        union all
+        select 2 where exists (
+            select from pawl.worker w
+            where w.ended_at is null
+              and (w.lease_until < v_now or w.session_id >> 32 <> v_epoch or w.lease_until > pawl._shift(v_now, w.lease)))
+        union all
+        select 3 where exists (select from pawl.wait w where w.kind = 0 and w.due_at <= v_now)
+                       or exists (select from pawl.worker w where w.ended_at is null and w.running is not null)
+        union all
+        select 4 where exists (select from pawl.delivery d where d.due_at <= v_now or d.due_at > v_now + interval '1 hour')
+        union all
+        select 5 where exists (select from pawl.chore c where c.due_at <= v_now or c.due_at > v_now + interval '1 hour' and c.due_at < 'infinity'));
 end
 $$;
-comment on function pawl._tick_begins(boolean) is 'whether a tick has something to do';
+comment on function pawl._tick_begins(boolean) is 'the pieces of a tick that have something to do';
 
 -- One piece of a tick, in a transaction of its own; true if the same piece has more to do. Called by hand in a transaction that stays
 -- open, it delays what it took and nothing else.
@@ -166,22 +189,21 @@ comment on function pawl._tick_tables() is 'the piece of a tick that takes empty
 create or replace procedure pawl.tick(force boolean default false)
 language plpgsql
 as $$
+declare
+    v_pieces int[];
+    v_piece int;
 begin
-    -- 1. A calls this in a transaction block, or as a driver that opens one does. 2. This commit raises 2D000 before anything is done.
-    -- Without it, what A locks would stay locked for as long as A likes.
-    -- guard:tick_commits_first
-    commit;
     -- Said as every other write says it, so that a client leaves this server: read write below would fail with 0A000.
     if pg_catalog.pg_is_in_recovery() then
         raise exception using errcode = '25006', message = 'cannot tick during recovery', hint = 'Call it on the primary.';
     end if;
+    -- 1. A calls this in a transaction block, or as a driver that opens one does. 2. This commit raises 2D000 before anything is done.
+    -- Without it, what A locks would stay locked for as long as A likes.
+    -- guard:tick_commits_first
     commit;
     set transaction isolation level read committed, read write;
-    if not pawl._tick_begins(force) then
-        commit;
-        return;
-    end if;
-    for v_piece in 1..5 loop
+    v_pieces := pawl._tick_begins(force);
+    foreach v_piece in array v_pieces loop
         for v_turn in 1..5 loop
             -- Next to each other: even a loop's bounds are a query.
             commit;
@@ -189,7 +211,7 @@ begin
             exit when not pawl._tick_piece(v_piece);
         end loop;
     end loop;
-    if pg_catalog.has_function_privilege('pawl._tick_tables()', 'execute') then
+    if v_piece = 5 and pg_catalog.has_function_privilege('pawl._tick_tables()', 'execute') then
         for v_turn in 1..20 loop
             commit;
             set transaction isolation level read committed, read write;

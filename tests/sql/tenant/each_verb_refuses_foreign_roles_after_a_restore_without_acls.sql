@@ -11,9 +11,9 @@ select * from t.foreign_roles() \g /dev/null
 do $$ declare v text; begin
     foreach v in array array['tv', 'bound', 'other', 'member', 'ambiguous', 'revoked', 'admin', 'stranger'] loop
         execute format('revoke all on schema pawl from %I', v || '_' || current_database());
-        execute format('revoke all on all functions in schema pawl from %I', v || '_' || current_database());
+        execute format('revoke all on all routines in schema pawl from %I', v || '_' || current_database());
     end loop;
-    grant execute on all functions in schema pawl to public;
+    grant execute on all routines in schema pawl to public;
 end $$;
 \endif
 select is((select count(*) from pg_proc p where p.pronamespace = 'pawl'::regnamespace and has_function_privilege('stranger_' || current_database(), p.oid, 'execute')),
@@ -27,8 +27,8 @@ select is((select string_agg(format('%s: %s: %s, expected %s', kind, call, outco
 select is(t.foreign_privileges(), null, 'and no more');
 select is((select string_agg(found, ', ') from pawl.doctor() where what = 'rights'), null, 'doctor has nothing to say any more');
 -- The same by an install.
-revoke all on all functions in schema pawl from public;
-do $$ begin execute format('revoke all on schema pawl from %I', 'bound_' || current_database()); grant execute on all functions in schema pawl to public; end $$;
+revoke all on all routines in schema pawl from public;
+do $$ begin execute format('revoke all on schema pawl from %I', 'bound_' || current_database()); grant execute on all routines in schema pawl to public; end $$;
 select is((select string_agg(found, ', ') from pawl.doctor() where what = 'rights' and found like '%lacks USAGE%'),
     'role "bound_' || current_database() || '" lacks USAGE on 1 object of schema pawl that a grant names, for example pawl', 'doctor says which role lacks what it was granted');
 \getenv pawl_sql PAWL_SQL
