@@ -234,6 +234,8 @@ as $$
 #variable_conflict use_column
 declare
     v_count int := coalesce(cardinality(runs), 0);
+    -- One time for the whole call.
+    v_now timestamptz := pawl.now();
 begin
     perform pawl._only_read_committed('commit_carefully');
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
@@ -241,7 +243,7 @@ begin
     perform pawl._need_partitions_for(session, runs, kinds);
     return query
     select i.item, i.answer, i.reason, i.value
-    from pawl._commit_rest(session, pawl.now(), runs, tasks, fences, kinds, names, payloads, seqs, millis, options, '{}',
+    from pawl._commit_rest(session, v_now, runs, tasks, fences, kinds, names, payloads, seqs, millis, options, '{}',
                            true) i;
 end
 $$;

@@ -126,6 +126,33 @@ begin
 end
 $$;
 
+-- One by one, so that each run has its entry; suite oracle compares the set-wise form with this one.
+alter function pawl.trigger_many set schema journal;
+create function pawl.trigger_many(
+    workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
+    delay interval default null, metadata json default null, ids uuid[] default null, key_ttl interval default null,
+    key_while_active boolean default false, limit_keys text[] default null)
+returns table (item int, run_id uuid, created boolean, handled boolean)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select i.item::int, t.run_id, t.created, t.handled
+    from (
+        select u.*
+        from unnest(inputs, keys, ids, limit_keys) with ordinality u (input, key, id, limit_key, item)
+        order by u.key, u.id, u.item
+        offset 0
+    ) i
+    cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl, key_while_active, i.limit_key) t
+    order by i.item;
+end
+$$;
+
 alter function pawl.emit set schema journal;
 create function pawl.emit(topic text, payload json default '{}', key text default '', tenant text default '', id uuid default null)
 returns table (event_id uuid, answer text, woken int)
