@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Retention: days past their time are emptied, then their tables are taken away; runs that were kept apart go one by one.
 
--- Retention, its first step: empties at most one day for each call. It locks the tables of that day alone, which nothing else reads:
--- lists begin behind them. Runs that live still are kept apart first, under their locks; if another transaction has one of them, or
--- reads the day, the next call tries again. The second step, _chore_tables(), takes the empty tables away.
+-- Retention, its first step: empties at most one day for each call. It locks the tables of that day alone: lists begin after them, and
+-- only a call for a run of that day waits while its caller keeps them locked. Runs that live still are kept apart first, under their locks;
+-- if another transaction has one of them, or reads the day, the next call tries again. The second step, _chore_tables(), takes the empty
+-- tables away.
 create or replace function pawl._chore_retention(p_now timestamptz)
 returns interval
 language plpgsql

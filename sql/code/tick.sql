@@ -109,19 +109,17 @@ declare
     v_now timestamptz := pawl.now();
     v_epoch int := pawl._epoch();
 begin
-    if p_force then
-        if pawl._bound_tenant() is null then
-            perform setval('pawl.housekeeping_clock', pawl._micros(v_now) + 100000);
-        end if;
-        return array[1, 2, 3, 4, 5];
-    end if;
-    if pawl._tick_overdue(v_now) < 0 then
+    if not p_force and pawl._tick_overdue(v_now) < 0 then
         return array[]::int[];
     end if;
     if pawl._bound_tenant() is null then
         perform setval('pawl.housekeeping_clock', pawl._micros(v_now) + 100000);
     end if;
-    -- A piece is a transaction. Where all workers are idle, nearly every one would find nothing.
+    if p_force then
+        return array[1, 2, 3, 4, 5];
+    end if;
+    -- A piece is a transaction, and where all workers are idle nearly every one would find nothing. Each of these conditions holds whenever
+    -- its piece has work, and sometimes when it has none. Chore tables is due for ever where the owner does not tick: others make it come up.
     return array(
         select 1 where exists (select from pawl.task t where t.place = 1 and t.due_at <= v_now)
         union all
@@ -135,7 +133,9 @@ begin
         union all
         select 4 where exists (select from pawl.delivery d where d.due_at <= v_now or d.due_at > v_now + interval '1 hour')
         union all
-        select 5 where exists (select from pawl.chore c where c.due_at <= v_now or c.due_at > v_now + interval '1 hour' and c.due_at < 'infinity'));
+        select 5 where exists (
+            select from pawl.chore c
+            where c.chore <> 'tables' and (c.due_at <= v_now or c.due_at > v_now + interval '1 hour' and c.due_at < 'infinity')));
 end
 $$;
 comment on function pawl._tick_begins(boolean) is 'the pieces of a tick that have something to do';
