@@ -81,7 +81,7 @@ measure(const char *handles, bool clean)
 
     if (clean) {
         bench_do(filler->conn,
-            "delete from pawl.task where place <> 1 and queue_id = bench.queue('bench.run')");
+            "delete from pawl_data.task where place <> 1 and queue_id = bench.queue('bench.run')");
         bench_do(filler->conn, "vacuum analyze");
     }
     for (int i = 0; i < 3; i++)
@@ -239,7 +239,7 @@ claim_under_snapshot(struct engine_report *report, PGconn *conn, long runs)
 
     before = measure("{bench.*}", true);
     bench_do(holder, "begin isolation level repeatable read");
-    bench_do(holder, "select count(*) from pawl.task");
+    bench_do(holder, "select count(*) from pawl_data.task");
     for (long done = 0; done < runs; done += hand->held) {
         engine_hand_trigger(hand, false);
         if (engine_hand_claim(hand) == 0)
@@ -268,7 +268,7 @@ claim_of_tenant(struct engine_report *report, PGconn *conn, long many)
 
     bench_text_init(&sql, 300);
     bench_text_addf(
-        &sql, "update pawl.worker set tenant = 'quiet' where session_id = %s", hand->session);
+        &sql, "update pawl_data.worker set tenant = 'quiet' where session_id = %s", hand->session);
     bench_do(conn, sql.data);
     bench_do(conn, "set synchronous_commit to off");
     for (long runs = 0; runs < many; runs += runs == 0 ? 1000 : 10000) {

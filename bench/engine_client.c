@@ -315,7 +315,7 @@ fill(long total)
 
     for (long made = 0; made < total; made += ENGINE_BATCH_MAX)
         engine_hand_trigger(hand, false);
-    bench_do(hand->conn, "vacuum analyze pawl.task");
+    bench_do(hand->conn, "vacuum analyze pawl_data.task");
     engine_hand_done(hand);
 }
 
@@ -331,7 +331,8 @@ engine_run(enum engine_mode mode, int batch, int connections, long total)
     conn = bench_connect();
     /* The yardstick's tables have stock settings. */
     bench_do(conn,
-        "alter table pawl.task reset (autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, "
+        "alter table pawl_data.task reset (autovacuum_vacuum_scale_factor, "
+        "autovacuum_vacuum_threshold, "
         "autovacuum_vacuum_cost_delay, autovacuum_analyze_scale_factor, "
         "autovacuum_analyze_threshold)");
     if (mode == ENGINE_NOOP)

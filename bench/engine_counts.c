@@ -157,7 +157,7 @@ count_batched(struct engine_report *report, PGconn *conn)
     engine_say_plain(report, "task_hot_updates",
         bench_value(conn,
             "select round(n_tup_hot_upd::numeric / greatest(n_tup_upd, 1), 3) "
-            "from pg_stat_user_tables where relid = 'pawl.task'::regclass"),
+            "from pg_stat_user_tables where relid = 'pawl_data.task'::regclass"),
         "share of updates", BENCH_NO_BOUND, 0);
     engine_hand_done(hand);
 }
@@ -174,7 +174,8 @@ counted(PGconn *conn, const char *what, const char *tables)
 
     bench_text_init(&sql, 300);
     bench_text_addf(&sql,
-        "select coalesce(sum(%s), 0) from pg_stat_xact_user_tables where schemaname = 'pawl' and "
+        "select coalesce(sum(%s), 0) from pg_stat_xact_user_tables where schemaname = 'pawl_data' "
+        "and "
         "relname ~ '%s'",
         what, tables);
     value = bench_value(conn, sql.data);

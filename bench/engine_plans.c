@@ -198,7 +198,7 @@ fresh_partitions(PGconn *conn)
     bench_do(conn,
         "do $$ declare v_table text; begin "
         "foreach v_table in array array['run', 'input', 'step', 'audit', 'note', 'event'] loop "
-        "execute 'drop table pawl.' || pawl._partition_name(v_table, current_date); "
+        "execute 'drop table pawl_data.' || pawl._partition_name(v_table, current_date); "
         "perform pawl._make_partition(v_table, current_date); end loop; end $$");
 }
 
@@ -248,7 +248,7 @@ engine_plans(struct engine_report *report)
     conn = bench_connect();
     bench_do_file(conn, "bench/engine/plans.sql");
     run_state(&verbs, "never_analysed");
-    bench_do(conn, "delete from pawl.task");
+    bench_do(conn, "delete from pawl_data.task");
     bench_do(conn, "vacuum analyze");
     watch_open(&early);
     run_verbs(&early, &verbs, "empty");
@@ -260,11 +260,11 @@ engine_plans(struct engine_report *report)
     run_state(&verbs, "many_rows");
     fresh_partitions(conn);
     run_state(&verbs, "fresh_partition");
-    bench_do(conn, "delete from pawl.task");
-    bench_do(conn, "delete from pawl.wait");
-    bench_do(conn, "delete from pawl.key");
-    bench_do(conn, "delete from pawl.signal");
-    bench_do(conn, "delete from pawl.topic");
+    bench_do(conn, "delete from pawl_data.task");
+    bench_do(conn, "delete from pawl_data.wait");
+    bench_do(conn, "delete from pawl_data.key");
+    bench_do(conn, "delete from pawl_data.signal");
+    bench_do(conn, "delete from pawl_data.topic");
     run_state(&verbs, "dead_rows");
     bench_do(conn, "analyze");
     run_state(&verbs, "dead_rows_analysed");

@@ -64,7 +64,7 @@ fill_old(PGconn *conn, long rows)
     bench_do(conn, sql.data);
     bench_text_clear(&sql);
     bench_text_addf(&sql,
-        "insert into pawl.task (run_id, task_no, queue_id, place, priority, attempt, fence, "
+        "insert into pawl_data.task (run_id, task_no, queue_id, place, priority, attempt, fence, "
         "recorded, reason, due_at, "
         "triggered_at, tenant, input) "
         "select bench.id((current_date - 20)::timestamp at time zone 'UTC' + n * interval '1 ms', "
@@ -155,8 +155,8 @@ retain(PGconn *conn)
     double start_s;
 
     bench_do(conn, "select bench.set_tick(false)");
-    bench_do(
-        conn, "update pawl.chore set due_at = '-infinity' where chore in ('retention', 'tables')");
+    bench_do(conn,
+        "update pawl_data.chore set due_at = '-infinity' where chore in ('retention', 'tables')");
     start_s = bench_now_s();
     bench_do(conn, "call pawl.tick(true)");
     return bench_now_s() - start_s;
@@ -182,7 +182,7 @@ retain_until_over(PGconn *conn, double *dropped_s)
             *dropped_s = bench_now_s() - begun;
         over = *dropped_s != 0 &&
             bench_value(conn,
-                "select count(*) from pawl.task where run_id < "
+                "select count(*) from pawl_data.task where run_id < "
                 "pawl._id_floor(now() - interval '10 days')") == 0;
         pause_ms(over ? 0 : 1000);
     }

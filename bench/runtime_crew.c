@@ -146,8 +146,8 @@ runtime_crew_join(struct runtime_crew *crew, double *cpu_s)
 static void
 check_ended(PGconn *conn, long total)
 {
-    double ended = bench_value(conn, "select count(*) from pawl.run where status = 1");
-    double left = bench_value(conn, "select count(*) from pawl.task");
+    double ended = bench_value(conn, "select count(*) from pawl_data.run where status = 1");
+    double left = bench_value(conn, "select count(*) from pawl_data.task");
 
     if ((long)ended != total || left != 0)
         bench_die("of %ld runs %.0f ended with success and %.0f are left", total, ended, left);

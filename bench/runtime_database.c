@@ -39,7 +39,8 @@ make_template(void)
     bench_do(conn, "select pawl.create_workflow('" RUNTIME_WORKFLOW "')");
     /* The yardstick's tables have stock settings. */
     bench_do(conn,
-        "alter table pawl.task reset (autovacuum_vacuum_scale_factor, autovacuum_vacuum_threshold, "
+        "alter table pawl_data.task reset (autovacuum_vacuum_scale_factor, "
+        "autovacuum_vacuum_threshold, "
         "autovacuum_vacuum_cost_delay, autovacuum_analyze_scale_factor, "
         "autovacuum_analyze_threshold)");
     PQfinish(conn);
@@ -107,7 +108,7 @@ runtime_fill(long total)
         (void)snprintf(count, sizeof(count), "%ld", left < fill_batch ? left : fill_batch);
         PQclear(bench_exec_prepared(conn, "fill", 2, params));
     }
-    bench_do(conn, "vacuum analyze pawl.task");
+    bench_do(conn, "vacuum analyze pawl_data.task");
     bench_do(conn, "checkpoint");
     PQfinish(conn);
 }

@@ -111,7 +111,7 @@ enqueue(int producers, int batch, long total)
         if (pthread_join(threads[i], NULL) != 0)
             bench_die("cannot join a thread");
     seconds = bench_now_s() - start;
-    if ((long)bench_value(conn, "select count(*) from pawl.task") != total)
+    if ((long)bench_value(conn, "select count(*) from pawl_data.task") != total)
         bench_die("not all runs were triggered");
     PQfinish(conn);
     return (double)total / seconds;

@@ -21,14 +21,14 @@ create function bench.queue(p_workflow text)
 returns int
 language sql
 stable
-return (select w.queue_id from pawl.workflow w where w.name = p_workflow);
+return (select w.queue_id from pawl_data.workflow w where w.name = p_workflow);
 
 -- Ended runs of one day, from number p_from on.
 create function bench.fill_runs(p_day date, p_from bigint, p_count bigint)
 returns void
 language sql
 as $$
-    insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
                           ended_at, rolled_back, input_apart, tenant, input, output)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 1, 1, 100, bench.queue('bench.run'), 1, 1,
            4294967297, p_day, p_day, p_day, false, false, '', bench.payload(), bench.payload()
@@ -39,7 +39,7 @@ create function bench.fill_steps(p_day date, p_from bigint, p_count bigint)
 returns void
 language sql
 as $$
-    insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
+    insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 0, 1, 1, 1, 0, 1, 1, p_day, p_day,
            'step0#1', bench.payload()
     from generate_series(p_from, p_from + p_count - 1) n;
@@ -49,7 +49,7 @@ create function bench.fill_events(p_day date, p_from bigint, p_count bigint)
 returns void
 language sql
 as $$
-    insert into pawl.event (event_id, emitted_at, tenant, topic, key, payload)
+    insert into pawl_data.event (event_id, emitted_at, tenant, topic, key, payload)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), p_day, '', 'topic' || n % 1000, '',
            bench.payload()
     from generate_series(p_from, p_from + p_count - 1) n;
@@ -60,13 +60,13 @@ create function bench.fill_trail(p_day date, p_from bigint, p_count bigint)
 returns void
 language sql
 as $$
-    insert into pawl.audit (run_id, audit_no, task_no, at, what)
+    insert into pawl_data.audit (run_id, audit_no, task_no, at, what)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), n, 0, p_day, 'filled'
     from generate_series(p_from, p_from + p_count - 1) n;
-    insert into pawl.note (run_id, note_no, task_no, at, kind, body)
+    insert into pawl_data.note (run_id, note_no, task_no, at, kind, body)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), n, 0, p_day, 'log', 'filled'
     from generate_series(p_from, p_from + p_count - 1) n;
-    insert into pawl.input (run_id, input)
+    insert into pawl_data.input (run_id, input)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), bench.payload()
     from generate_series(p_from, p_from + p_count - 1) n;
 $$;
@@ -76,7 +76,7 @@ create function bench.fill_waiting(p_reason text, p_at timestamptz, p_due timest
 returns void
 language sql
 as $$
-    insert into pawl.task (run_id, task_no, queue_id, place, priority, attempt, fence, recorded, attached, reason, due_at,
+    insert into pawl_data.task (run_id, task_no, queue_id, place, priority, attempt, fence, recorded, attached, reason, due_at,
                            triggered_at, tenant, input)
     select bench.id(p_at, n), 0, bench.queue('bench.run'), 1, 100, 1, 1, p_reason <> 'delay', p_reason <> 'delay', p_reason,
            p_due + n * interval '1 ms', p_at, '', bench.payload()
@@ -90,15 +90,15 @@ returns void
 language plpgsql
 as $$
 begin
-    insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, created_at, due_at)
+    insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, created_at, due_at)
     select bench.id(p_at, n), 0, 'waits#1', 3, 1, '', p_topic, '',
            sha256(convert_to('/id' || chr(10) || n, 'UTF8')), json_build_object('/id', n), p_at, p_due
     from generate_series(p_from, p_from + p_count - 1) n;
-    insert into pawl.topic (tenant, topic, key, touched_at, path_sets)
+    insert into pawl_data.topic (tenant, topic, key, touched_at, path_sets)
     values ('', p_topic, '', now(), array['/id'])
     on conflict do nothing;
     if exists (
-        select from pawl.wait w where w.run_id = bench.id(p_at, p_from) and w.digest <> pawl._match_digest(w.match)) then
+        select from pawl_data.wait w where w.run_id = bench.id(p_at, p_from) and w.digest <> pawl._match_digest(w.match)) then
         raise exception 'bench.fill_waits makes other digests than pawl';
     end if;
 end
@@ -111,7 +111,7 @@ returns void
 language sql
 as $$
     select from pawl.trigger('bench.run', '{}', key => 'wanted', id => bench.id(now() - interval '50 min', 1));
-    insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
                           ended_at, rolled_back, input_apart, tenant, input, output)
     select bench.id(n.at, n.n), 1, n.status, 100, bench.queue('bench.run'), 1, 1, 4294967297, n.at, n.at, n.at, false, false, '',
            bench.payload(), bench.payload()
@@ -127,9 +127,9 @@ create function bench.fill_keys(p_from bigint, p_count bigint)
 returns void
 language sql
 as $$
-    insert into pawl.key (workflow_id, run_id, tenant, key, digest)
+    insert into pawl_data.key (workflow_id, run_id, tenant, key, digest)
     select w.workflow_id, bench.id(now(), n), '', 'filled:' || n, sha256('{}')
-    from generate_series(p_from, p_from + p_count - 1) n, pawl.workflow w
+    from generate_series(p_from, p_from + p_count - 1) n, pawl_data.workflow w
     where w.name = 'bench.run';
 $$;
 
@@ -137,10 +137,10 @@ create function bench.fill_signals(p_at timestamptz, p_from bigint, p_count bigi
 returns void
 language sql
 as $$
-    insert into pawl.signal (run_id, name, sent_at, sent_by, payload)
+    insert into pawl_data.signal (run_id, name, sent_at, sent_by, payload)
     select bench.id(p_at, n), 'filled', now(), 'bench', '{}'
     from generate_series(p_from, p_from + p_count - 1) n;
-    insert into pawl.topic (tenant, topic, key, touched_at)
+    insert into pawl_data.topic (tenant, topic, key, touched_at)
     select '', 'filled' || n, '', now() from generate_series(p_from, p_from + p_count - 1) n;
 $$;
 
@@ -180,7 +180,7 @@ declare
     v_table regclass;
 begin
     for v_table in
-        select c.oid from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+        select c.oid from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
     loop
         if p_on then
             execute format('create trigger note_locks after insert or update or delete on %s for each row execute function bench.note_locks()', v_table);
@@ -204,7 +204,7 @@ create function bench.set_tick(p_due boolean)
 returns void
 language sql
 as $$
-    update pawl.chore set due_at = now() + interval '1 hour' where due_at < now() + interval '30 min';
-    select setval('pawl.housekeeping_clock',
+    update pawl_data.chore set due_at = now() + interval '1 hour' where due_at < now() + interval '30 min';
+    select setval('pawl_data.housekeeping_clock',
         case when p_due then 0 else (date_part('epoch', clock_timestamp()) * 1000000)::bigint + 5000000 end);
 $$;

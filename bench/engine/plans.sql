@@ -5,7 +5,7 @@ create function bench.s()
 returns bigint
 language sql
 stable
-return (select max(w.session_id) from pawl.worker w where w.ended_at is null);
+return (select max(w.session_id) from pawl_data.worker w where w.ended_at is null);
 
 -- A run that waits to be claimed.
 create function bench.run()
@@ -13,7 +13,7 @@ returns uuid
 language sql
 stable
 return (
-    select t.run_id from pawl.task t
+    select t.run_id from pawl_data.task t
     where t.place = 0 and t.queue_id = bench.queue('bench.run') order by t.priority, t.due_at limit 1);
 
 -- An item for one task: one that is held, or else one more.
@@ -44,7 +44,7 @@ returns void
 language plpgsql
 as $$
 begin
-    update pawl.chore set due_at = '-infinity' where chore <> 'deliver';
+    update pawl_data.chore set due_at = '-infinity' where chore <> 'deliver';
     perform pawl.housekeep();
 end
 $$;
@@ -77,7 +77,7 @@ select p.state, p.verb, n.node ->> 'Node Type' as scan, n.node ->> 'Relation Nam
        coalesce(n.node ->> 'Index Name', '') as index, p.plan ->> 'Query Text' as query
 from bench.plan p
 cross join lateral bench.nodes(p.plan) n
-left join pg_class c on c.relname = n.node ->> 'Relation Name' and c.relnamespace = 'pawl'::regnamespace
+left join pg_class c on c.relname = n.node ->> 'Relation Name' and c.relnamespace = 'pawl_data'::regnamespace
 where n.node ? 'Relation Name'
   and (n.node ->> 'Relation Name' ~ '^(task|wait|key|signal|topic)$|^(run|step|event|input|audit|note)_'
        or pg_relation_size(c.oid) > 1000 * 8192)

@@ -13,27 +13,27 @@ declare
 begin
     perform pawl._only_read_committed(v_verb);
     perform pawl._only_unbound(v_verb);
-    if p_subject = 'workflow' and not exists (select from pawl.workflow w where w.name = p_name)
-       or p_subject = 'queue' and not exists (select from pawl.queue q where q.name = p_name) then
+    if p_subject = 'workflow' and not exists (select from pawl_data.workflow w where w.name = p_name)
+       or p_subject = 'queue' and not exists (select from pawl_data.queue q where q.name = p_name) then
         perform pawl._raise('PW001', format('%s "%s" not found', p_subject, p_name));
     end if;
     if p_on then
-        insert into pawl.pause (subject, name, paused_at, paused_by, why) values (p_subject, p_name, pawl.now(), p_by, p_why)
+        insert into pawl_data.pause (subject, name, paused_at, paused_by, why) values (p_subject, p_name, pawl.now(), p_by, p_why)
         on conflict on constraint pause_is_unique do nothing;
     else
-        delete from pawl.pause p where p.subject = p_subject and p.name = p_name;
+        delete from pawl_data.pause p where p.subject = p_subject and p.name = p_name;
     end if;
     get diagnostics v_done = row_count;
     if v_done = 0 then
         return 'already';
     end if;
-    insert into pawl.act (at, what, who, detail)
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), v_verb, p_by, json_build_object(p_subject, p_name, 'why', p_why));
     if not p_on then
         -- One of each tenant that has workers of its own, and one that takes everybody's.
         perform pawl._wake_one(q.queue_id, k.tenant, pawl.now())
-        from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
-        cross join (select distinct k.tenant from pawl.worker k where k.idle and k.ended_at is null) k
+        from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id
+        cross join (select distinct k.tenant from pawl_data.worker k where k.idle and k.ended_at is null) k
         where case p_subject when 'queue' then q.name else w.name end = p_name;
     end if;
     return 'ok';
@@ -126,15 +126,15 @@ begin
     perform pawl._only_read_committed('drain_worker');
     perform pawl._only_unbound('drain_worker');
     -- guard:drain_idle
-    update pawl.worker w set draining = true, idle = false where w.session_id = session and w.ended_at is null and not w.draining;
+    update pawl_data.worker w set draining = true, idle = false where w.session_id = session and w.ended_at is null and not w.draining;
     get diagnostics v_done = row_count;
     if v_done = 0 then
-        if not exists (select from pawl.worker w where w.session_id = session and w.ended_at is null) then
+        if not exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null) then
             perform pawl._raise('PW001', format('session %s not found', session));
         end if;
         return 'already';
     end if;
-    insert into pawl.act (at, what, who, detail)
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), 'drain_worker', coalesce(by, pawl._caller()), json_build_object('session', session));
     perform pawl._hint(session, 'drain');
     return 'ok';
@@ -181,9 +181,11 @@ begin
     -- Waits for every write that is under way, and lets no new one start before this is committed: after it
     -- returns, no token of an older epoch is accepted. Two seconds at most, because all others wait meanwhile.
     -- guard:raise_lock
-    lock table pawl.task in exclusive mode;
-    update pawl.setting s set epoch = s.epoch + 1 where s.only_row returning s.epoch into v_epoch;
-    insert into pawl.act (at, what, who, detail)
+    lock table pawl_data.task in exclusive mode;
+    update pawl_data.setting s set epoch = s.epoch + 1 where s.only_row returning s.epoch into v_epoch;
+    -- A transaction above read committed whose snapshot is older fails when it locks this row.
+    update pawl_data.epoch_lock e set epoch = v_epoch where e.only_row;
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), 'raise_epoch', coalesce(by, pawl._caller()), json_build_object('epoch', v_epoch, 'why', why));
     return v_epoch;
 end
@@ -214,15 +216,15 @@ begin
         perform pawl._raise('PW003', 'retention must be at most 1000 years');
     end if;
     if run_retention is not null or event_retention is not null then
-        update pawl.setting s
+        update pawl_data.setting s
         set retention = coalesce(run_retention, s.retention),
             event_retention = coalesce(set_retention.event_retention, s.event_retention)
         where s.only_row;
-        insert into pawl.act (at, what, who, detail)
+        insert into pawl_data.act (at, what, who, detail)
         values (pawl.now(), 'set_retention', coalesce(by, pawl._caller()),
                 json_build_object('runs', run_retention, 'events', event_retention));
     end if;
-    return query select s.retention, s.event_retention from pawl.setting s where s.only_row;
+    return query select s.retention, s.event_retention from pawl_data.setting s where s.only_row;
 end
 $$;
 comment on function pawl.set_retention(interval, interval, text) is
@@ -247,11 +249,11 @@ begin
         perform pawl._raise('PW003', format('session limit must be between 1 and 1000000, and is %s', sessions));
     end if;
     if sessions is not null then
-        update pawl.setting s set session_max = sessions where s.only_row;
-        insert into pawl.act (at, what, who, detail)
+        update pawl_data.setting s set session_max = sessions where s.only_row;
+        insert into pawl_data.act (at, what, who, detail)
         values (pawl.now(), 'set_session_limit', coalesce(by, pawl._caller()), json_build_object('sessions', sessions));
     end if;
-    return (select s.session_max from pawl.setting s where s.only_row);
+    return (select s.session_max from pawl_data.setting s where s.only_row);
 end
 $$;
 comment on function pawl.set_session_limit(int, text) is
@@ -273,7 +275,7 @@ begin
     perform pawl._only_unbound('list_acts');
     return query
     select a.act_no, a.at, a.what, a.who, a.detail
-    from pawl.act a where a.act_no > after order by a.act_no limit least(greatest(most, 0), 1000);
+    from pawl_data.act a where a.act_no > after order by a.act_no limit least(greatest(most, 0), 1000);
 end
 $$;
 comment on function pawl.list_acts(bigint, int) is

@@ -4,7 +4,7 @@
 
 -- The record of a step or an element of a flow. p_run is task 0.
 create or replace function pawl._record_task(
-    p_run pawl.task, p_task int, p_name text, p_state int, p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
+    p_run pawl_data.task, p_task int, p_name text, p_state int, p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
     p_started timestamptz, p_now timestamptz, p_source uuid default null)
 returns void
 language plpgsql
@@ -14,36 +14,36 @@ as $$
 begin
     -- What an earlier round has lost is known now, or is lost again.
     if p_run.round > 1 then
-        delete from pawl.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 3;
-        delete from pawl.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 3;
+        delete from pawl_data.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 3;
+        delete from pawl_data.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 3;
     end if;
     if not p_run.kept then
         perform pawl._need_partitions(array[p_run.run_id], array['step']);
     end if;
     perform pawl._write_step(row(p_run.run_id, p_task, p_run.round, p_state, case when p_source is null then 1 else 5 end,
         p_task / 1000000, p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 3 then p_now end, p_name, p_output,
-        p_error, p_undo, p_source)::pawl.step, p_run.kept);
+        p_error, p_undo, p_source)::pawl_data.step, p_run.kept);
 end
 $$;
-comment on function pawl._record_task(pawl.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records what a task of a flow came to';
+comment on function pawl._record_task(pawl_data.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records what a task of a flow came to';
 
-create or replace function pawl._flow_step(p_run pawl.task, p_step int)
-returns pawl.flow_step
+create or replace function pawl._flow_step(p_run pawl_data.task, p_step int)
+returns pawl_data.flow_step
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_step pawl.flow_step;
+    v_step pawl_data.flow_step;
 begin
     select s.* into v_step
-    from pawl.queue q
-    join pawl.flow_step s on s.workflow_id = q.workflow_id
+    from pawl_data.queue q
+    join pawl_data.flow_step s on s.workflow_id = q.workflow_id
     where q.queue_id = p_run.queue_id and s.step_no = p_step;
     return v_step;
 end
 $$;
-comment on function pawl._flow_step(pawl.task, int) is 'the definition of a step, by the run';
+comment on function pawl._flow_step(pawl_data.task, int) is 'the definition of a step, by the run';
 
 -- Many plain tasks of flows are done at once: rows locked and checked, so their addresses are good; their runs' task 0
 -- locked and plain, too.
@@ -62,17 +62,17 @@ declare
     v_tasks int[];
 begin
     with gone as (
-        delete from pawl.task t
+        delete from pawl_data.task t
         using unnest(p_tids, p_outputs) e (tid, output)
         where t.ctid = e.tid
         returning t.run_id, t.task_no, t.round, t.attempt, t.fence, t.started_at, t.queue_id, e.output
     ), recorded as (
-        insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
+        insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
         select g.run_id, g.task_no, g.round, 1, 1, g.task_no / 1000000, g.attempt, g.fence, coalesce(g.started_at, p_now), p_now,
                s.name, g.output::json, s.undo
         from gone g
-        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = g.queue_id offset 0) q
-        cross join lateral (select s.* from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000 offset 0) s
+        cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = g.queue_id offset 0) q
+        cross join lateral (select s.* from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000 offset 0) s
     )
     select array_agg(g.run_id), array_agg(g.task_no) into v_runs, v_tasks from gone g;
     if coalesce(cardinality(v_runs), 0) < cardinality(p_tids) then
@@ -108,32 +108,32 @@ begin
         with came as materialized (
             select d.run_id, e.dependent_no as step_no, count(*)::int as n, cardinality(s.deps) as needed
             from unnest(v_runs, v_steps) d (run_id, step_no)
-            cross join lateral (select t.* from pawl.task t where t.run_id = d.run_id and t.task_no = 0 offset 0) t
-            cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+            cross join lateral (select t.* from pawl_data.task t where t.run_id = d.run_id and t.task_no = 0 offset 0) t
+            cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = t.queue_id offset 0) q
             cross join lateral (
-                select e.dependent_no from pawl.flow_edge e
+                select e.dependent_no from pawl_data.flow_edge e
                 where e.workflow_id = q.workflow_id and e.step_no = d.step_no offset 0) e
-            cross join lateral (select s.* from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = e.dependent_no offset 0) s
+            cross join lateral (select s.* from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = e.dependent_no offset 0) s
             -- Nothing new starts in a run that is to end.
             -- guard:advance_ending
             where t.ending is null
             group by d.run_id, e.dependent_no, cardinality(s.deps)
         ), counted as (
-            update pawl.gate g
+            update pawl_data.gate g
             -- guard:gate_counts
             set missing = g.missing - c.n
             from came c
             cross join lateral (
-                select h.ctid from pawl.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
+                select h.ctid from pawl_data.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
             where g.ctid = h.ctid and c.n < c.needed
             returning g.run_id, g.step_no, g.missing
         ), made as (
-            insert into pawl.gate (run_id, step_no, missing)
+            insert into pawl_data.gate (run_id, step_no, missing)
             select c.run_id, c.step_no, c.needed - c.n
             from came c
             where c.n < c.needed
               and not (select exists (
-                  select from pawl.gate g where g.run_id = c.run_id and g.step_no = c.step_no offset 0))
+                  select from pawl_data.gate g where g.run_id = c.run_id and g.step_no = c.step_no offset 0))
         )
         select array_agg(r.run_id), array_agg(r.step_no)
         into v_ready_runs, v_ready_steps
@@ -143,10 +143,10 @@ begin
             select o.run_id, o.step_no from counted o where o.missing = 0
         ) r;
         exit when v_ready_runs is null;
-        delete from pawl.gate g
+        delete from pawl_data.gate g
         using unnest(v_ready_runs, v_ready_steps) r (run_id, step_no)
         cross join lateral (
-            select h.ctid from pawl.gate h where h.run_id = r.run_id and h.step_no = r.step_no offset 0) h
+            select h.ctid from pawl_data.gate h where h.run_id = r.run_id and h.step_no = r.step_no offset 0) h
         where g.ctid = h.ctid;
         v_ended := v_ended || array(
             select r.run_id from unnest(v_ready_runs, v_ready_steps) r (run_id, step_no) where r.step_no = 0);
@@ -181,7 +181,7 @@ begin
         return;
     end if;
     with counted as (
-        update pawl.gate g
+        update pawl_data.gate g
         set missing = g.missing - c.n
         from (
             select i.run_id, i.task_no / 1000000 as step_no, count(*)::int as n
@@ -190,7 +190,7 @@ begin
             group by i.run_id, i.task_no / 1000000
         ) c
         cross join lateral (
-            select h.ctid from pawl.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
+            select h.ctid from pawl_data.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
         where g.ctid = h.ctid
         returning g.run_id, g.step_no, g.missing
     )
@@ -218,22 +218,22 @@ declare
     v_map record;
 begin
     perform pawl._need_partitions(p_runs, array['step']);
-    delete from pawl.gate g
+    delete from pawl_data.gate g
     using unnest(p_runs, p_steps) d (run_id, step_no)
     cross join lateral (
-        select h.ctid from pawl.gate h where h.run_id = d.run_id and h.step_no = d.step_no offset 0) h
+        select h.ctid from pawl_data.gate h where h.run_id = d.run_id and h.step_no = d.step_no offset 0) h
     where g.ctid = h.ctid;
     for v_map in
         with it as materialized (
             select t.run, s.step_no, s.name
             from unnest(p_runs, p_steps) d (run_id, step_no)
-            cross join lateral (select t as run from pawl.task t where t.run_id = d.run_id and t.task_no = 0 offset 0) t
-            cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = (t.run).queue_id offset 0) q
+            cross join lateral (select t as run from pawl_data.task t where t.run_id = d.run_id and t.task_no = 0 offset 0) t
+            cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = (t.run).queue_id offset 0) q
             cross join lateral (
-                select s.step_no, s.name from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = d.step_no offset 0) s
+                select s.step_no, s.name from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = d.step_no offset 0) s
         ), recorded as (
             -- The plain case of _record_task, without the call.
-            insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name)
+            insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name)
             select (i.run).run_id, i.step_no * 1000000, (i.run).round, 1, 1, i.step_no, 1, 0, p_now, p_now, i.name
             from it i
             where (i.run).round = 1 and not (i.run).kept

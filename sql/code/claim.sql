@@ -17,7 +17,7 @@ begin
     -- since: then what a slow transaction committed behind it is found.
     for v_mark in
         select distinct on (m.priority) m.priority, m.due_from, m.walked_at
-        from pawl.queue_mark m
+        from pawl_data.queue_mark m
         -- guard:mark_expires
         where m.queue_id = p_queue and m.marked_at <= p_now and m.walked_at > p_now - interval '2 s'
           and m.marked_at > p_now - interval '2 s'
@@ -51,7 +51,7 @@ declare
     v_segment record;
     v_first timestamptz;
     v_priority int;
-    v_walked bigint := pg_stat_get_xact_tuples_returned('pawl.task_ready_idx'::regclass);
+    v_walked bigint := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass);
     v_walked_at timestamptz := p_now;
     v_started timestamptz := clock_timestamp();
 begin
@@ -73,7 +73,7 @@ begin
             select array_agg(s.ctid) into v_more
             from (
                 select t.ctid
-                from pawl.task t
+                from pawl_data.task t
                 where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
                   and t.priority between v_segment.priority_from and v_segment.priority_to
                   and t.due_at >= v_segment.due_from
@@ -85,7 +85,7 @@ begin
             select array_agg(s.ctid), min(s.due_at), min(s.priority)::int into v_more, v_first, v_priority
             from (
                 select t.ctid, t.due_at, t.priority
-                from pawl.task t
+                from pawl_data.task t
                 where t.place = 0 and t.queue_id = p_queue
                   and t.priority between v_segment.priority_from and v_segment.priority_to
                   and t.due_at >= v_segment.due_from
@@ -100,15 +100,15 @@ begin
         v_walked_at := least(v_walked_at, v_segment.walked_at);
         exit when cardinality(v_picked) >= p_most;
     end loop;
-    v_walked := pg_stat_get_xact_tuples_returned('pawl.task_ready_idx'::regclass) - v_walked;
+    v_walked := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass) - v_walked;
     -- One mark at a time: two with the same key would make the second wait for the first's transaction.
     if v_walked > 32 + 3 * (p_most + cardinality(v_picked)) and p_tenant is null
        -- guard:mark_waits_for_nobody
        and pg_try_advisory_xact_lock(1886287725, p_queue) then
-        insert into pawl.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
+        insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
         select p_queue, coalesce(v_priority, w.priority), p_now, v_walked_at, coalesce(v_first, p_now)
-        from pawl.queue q
-        join pawl.workflow w on w.workflow_id = q.workflow_id
+        from pawl_data.queue q
+        join pawl_data.workflow w on w.workflow_id = q.workflow_id
         where q.queue_id = p_queue
         on conflict on constraint queue_mark_pkey do nothing;
     end if;
@@ -148,13 +148,13 @@ begin
                 -- into queues of A, and find its task only by luck.
                 -- guard:ready_by_tenant
                 select t.queue_id into v_queue
-                from pawl.task t
+                from pawl_data.task t
                 where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id >= v_from
                 order by t.queue_id
                 limit 1;
             else
                 select t.queue_id into v_queue
-                from pawl.task t
+                from pawl_data.task t
                 where t.place = 0 and t.queue_id >= v_from
                 order by t.queue_id
                 limit 1;
@@ -185,13 +185,13 @@ as $$
 begin
     return array(
         select q.queue_id
-        from pawl.pause p
-        join pawl.queue q on p.subject = 'queue' and q.name = p.name
+        from pawl_data.pause p
+        join pawl_data.queue q on p.subject = 'queue' and q.name = p.name
         union
         select q.queue_id
-        from pawl.pause p
-        join pawl.workflow w on p.subject = 'workflow' and w.name = p.name
-        join pawl.queue q on q.workflow_id = w.workflow_id);
+        from pawl_data.pause p
+        join pawl_data.workflow w on p.subject = 'workflow' and w.name = p.name
+        join pawl_data.queue q on q.workflow_id = w.workflow_id);
 end
 $$;
 comment on function pawl._paused_queues() is 'queues from which nothing is claimed now';
@@ -200,26 +200,26 @@ comment on function pawl._paused_queues() is 'queues from which nothing is claim
 -- queues have appeared, and revives a lease that ran out but was not swept. The idle mark stays: a worker
 -- sets it and then claims once more, so that what was triggered in between is either found or notified.
 create or replace function pawl._claimer(p_session bigint, p_now timestamptz)
-returns pawl.worker
+returns pawl_data.worker
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_worker pawl.worker := pawl._session(p_session);
-    v_version bigint := (select v.last_value from pawl.queue_version v);
+    v_worker pawl_data.worker := pawl._session(p_session);
+    v_version bigint := (select v.last_value from pawl_data.queue_version v);
 begin
     if v_worker.queue_version <> v_version or v_worker.lease_until < p_now then
         v_worker.queue_ids := pawl._queues_of(v_worker.handles, v_worker.runtimes);
         -- A claim waits for nobody: if another transaction has the session's row, it goes on without the change.
         -- guard:claimer_skip_locked
-        perform from pawl.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
+        perform from pawl_data.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
         if found then
-            update pawl.worker w
+            update pawl_data.worker w
             set queue_ids = v_worker.queue_ids, queue_version = v_version,
                 lease_until = greatest(w.lease_until, pawl._shift(p_now, w.lease))
             where w.session_id = p_session;
-        elsif not exists (select from pawl.worker w where w.session_id = p_session and w.ended_at is null) then
+        elsif not exists (select from pawl_data.worker w where w.session_id = p_session and w.ended_at is null) then
             perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
         elsif v_worker.lease_until < p_now then
             -- It may be a sweep that ends this session, so there is nothing to claim until that is decided.
@@ -250,7 +250,7 @@ begin
             from unnest(p_queues) q (queue_id)
             cross join lateral (
                 select t.ctid
-                from pawl.task t
+                from pawl_data.task t
                 where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 3 and t.queue_id = q.queue_id
                 order by t.priority, t.due_at
                 limit 1
@@ -263,7 +263,7 @@ begin
         from unnest(p_queues) q (queue_id)
         cross join lateral (
             select t.ctid
-            from pawl.task t
+            from pawl_data.task t
             where t.place = 3 and t.queue_id = q.queue_id and (p_tenant is null or t.tenant = p_tenant)
             order by t.priority, t.due_at
             limit 1
@@ -284,7 +284,7 @@ as $$
 begin
     return (
         select greatest((1000 * date_part('epoch', w.due_at - p_now))::bigint, 0)
-        from pawl.wait w where w.run_id = p_id and w.task_no = 0 and w.name = 'timeout');
+        from pawl_data.wait w where w.run_id = p_id and w.task_no = 0 and w.name = 'timeout');
 end
 $$;
 comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run has left';
@@ -314,18 +314,18 @@ set jit to off
 set plan_cache_mode to force_custom_plan
 as $$
 declare
-    v_ids uuid[] := array(select t.run_id from pawl.task t where t.ctid = any (p_tids) and t.task_no = 0 and t.input_apart);
+    v_ids uuid[] := array(select t.run_id from pawl_data.task t where t.ctid = any (p_tids) and t.task_no = 0 and t.input_apart);
 begin
     return array(
         select f.run_id || ' 0'
         from (
             select t.run_id, i.bytes, sum(i.bytes) over (order by t.priority, t.due_at, t.run_id) as total
             from (
-                select i.run_id, octet_length(i.input::text) as bytes from pawl.input i where i.run_id = any (v_ids)
+                select i.run_id, octet_length(i.input::text) as bytes from pawl_data.input i where i.run_id = any (v_ids)
                 union all
-                select k.run_id, octet_length(k.input::text) from pawl.input_kept k where k.run_id = any (v_ids)
+                select k.run_id, octet_length(k.input::text) from pawl_data.input_kept k where k.run_id = any (v_ids)
             ) i
-            join pawl.task t on t.run_id = i.run_id and t.task_no = 0
+            join pawl_data.task t on t.run_id = i.run_id and t.task_no = 0
         ) f
         -- guard:claim_large_inputs
         where f.total > p_most and f.total > f.bytes);
@@ -348,7 +348,7 @@ begin
         from (
             select t.run_id, t.task_no, octet_length(t.metadata::text) as bytes,
                    sum(octet_length(t.metadata::text)) over (order by t.priority, t.due_at, t.run_id, t.task_no) as total
-            from pawl.task t
+            from pawl_data.task t
             where t.ctid = any (p_tids) and t.metadata is not null
         ) f
         -- guard:claim_metadata
@@ -368,22 +368,22 @@ set enable_seqscan to off
 set jit to off
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_error json := json_build_object('code', 'record_too_large', 'message',
         format('the run has recorded more than %s MB, which no worker can be given: let steps return less and keep large '
                'results elsewhere, or go on in a new run before it is so much', pawl._record_max() / 1048576));
     v_undone json;
 begin
     for v_task in
-        select t.* from pawl.task t where t.ctid = any (p_all) and t.run_id || ' ' || t.task_no = any (p_too_large)
+        select t.* from pawl_data.task t where t.ctid = any (p_all) and t.run_id || ' ' || t.task_no = any (p_too_large)
     loop
         if v_task.task_no > 0 then
             -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only. And with
             -- another of its tasks the run may have let this one go.
             -- guard:large_once
             if pawl._lock_flow(v_task.run_id) and exists (
-                select from pawl.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
-                perform pawl._finish_task((select r from pawl.task r where r.run_id = v_task.run_id and r.task_no = 0),
+                select from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
+                perform pawl._finish_task((select r from pawl_data.task r where r.run_id = v_task.run_id and r.task_no = 0),
                     v_task.task_no, 2, null, v_error, p_now, v_task.attempt, v_task.fence, v_task.started_at);
             end if;
             continue;
@@ -400,7 +400,7 @@ begin
     end loop;
     return array(
         select t.ctid
-        from pawl.task t
+        from pawl_data.task t
         where t.ctid = any (p_all)
           and t.run_id || ' ' || t.task_no <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
 end
@@ -418,20 +418,20 @@ set enable_seqscan to off
 set jit to off
 as $$
 declare
-    v_run pawl.task;
+    v_run pawl_data.task;
     v_ending uuid[] := array(
         select distinct t.run_id
-        from pawl.task t
+        from pawl_data.task t
         cross join lateral (
-            select from pawl.task z where z.run_id = t.run_id and z.task_no = 0 and z.ending is not null offset 0
+            select from pawl_data.task z where z.run_id = t.run_id and z.task_no = 0 and z.ending is not null offset 0
         ) z
         where t.ctid = any (p_all) and t.task_no > 0);
 begin
     if cardinality(v_ending) = 0 then
         return p_all;
     end if;
-    p_all := array(select t.ctid from pawl.task t where t.ctid = any (p_all) and (t.task_no = 0 or t.run_id <> all (v_ending)));
-    for v_run in select t.* from pawl.task t where t.run_id = any (v_ending) and t.task_no = 0 loop
+    p_all := array(select t.ctid from pawl_data.task t where t.ctid = any (p_all) and (t.task_no = 0 or t.run_id <> all (v_ending)));
+    for v_run in select t.* from pawl_data.task t where t.run_id = any (v_ending) and t.task_no = 0 loop
         if pawl._lock_flow(v_run.run_id) then
             perform pawl._let_end(v_run, p_now);
         end if;
@@ -451,18 +451,18 @@ set enable_seqscan to off
 set jit to off
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_found boolean := false;
 begin
-    for v_task in select t.* from pawl.task t where t.ctid = any (p_all) loop
+    for v_task in select t.* from pawl_data.task t where t.ctid = any (p_all) loop
         begin
             perform pawl._settle_due(array[v_task.run_id], array[v_task.task_no], pawl.now());
             perform from pawl._load_records(array[v_task.run_id], array[v_task.task_no], pawl._claim_max());
-            perform from pawl._flow_inputs(array(select t.ctid from pawl.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no and t.task_no > 0), pawl._claim_max());
+            perform from pawl._flow_inputs(array(select t.ctid from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no and t.task_no > 0), pawl._claim_max());
         exception
             when others then
                 perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
-                update pawl.task t
+                update pawl_data.task t
                 set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
                 where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
                 v_found := true;
@@ -471,9 +471,9 @@ begin
     end loop;
     -- What failed was none of this, as the end of a flow whose history is gone: one task after the other is put off, until the queue goes on.
     if not v_found then
-        select t.* into v_task from pawl.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
+        select t.* into v_task from pawl_data.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
         perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
-        update pawl.task t
+        update pawl_data.task t
         set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
         where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
     end if;
@@ -500,7 +500,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_worker pawl.worker;
+    v_worker pawl_data.worker;
     v_queues int[];
     v_queue int;
     v_most int := least(greatest(most, 0), 1000);
@@ -531,7 +531,7 @@ begin
     v_worker := pawl._claimer(session, v_now);
     v_tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
     if request is not null and exists (
-        select from pawl.task t where t.place = 2 and t.session_id = session and t.request = claim.request) then
+        select from pawl_data.task t where t.place = 2 and t.session_id = session and t.request = claim.request) then
         -- The reply to this request was lost: the same tasks again, with the fences they have.
         return query select h.*, v_tick_due from pawl._held(session, claim.request) h;
         return;
@@ -541,8 +541,8 @@ begin
     end if;
     -- Its size is asked first, because that holds no lock: a claim must stay
     -- within sixteen relations.
-    if pg_relation_size('pawl.pause') > 0 then
-        if exists (select from pawl.pause) then
+    if pg_relation_size('pawl_data.pause') > 0 then
+        if exists (select from pawl_data.pause) then
             v_worker.queue_ids := array(
                 select q from unnest(v_worker.queue_ids) q where q <> all ((select pawl._paused_queues())::int[]) order by q);
         end if;
@@ -587,7 +587,7 @@ begin
     end if;
     -- guard:quiet
     if quiet and cardinality(v_all) = 0 and v_left > 0
-       and not exists (select from pawl.task t where t.place = 2 and t.session_id = session) then
+       and not exists (select from pawl_data.task t where t.place = 2 and t.session_id = session) then
         v_all := pawl._pick_suspect(v_worker.queue_ids, v_worker.tenant);
     end if;
     if cardinality(v_all) = 0 then
@@ -599,7 +599,7 @@ begin
            bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart),
            sum(octet_length(t.metadata::text))
     into v_ids, v_tasks, v_flow, v_apart, v_metadata
-    from pawl.task t
+    from pawl_data.task t
     where t.ctid = any (v_all);
     if v_ids is not null or v_flow or v_apart > 1 then
         -- 1. A run has a record that cannot be read, or its partition was taken away by hand. 2. Each claim of its queue picks it first, and
@@ -633,9 +633,9 @@ begin
                 -- The time limit of a run is with its task 0.
                 v_limited := array(
                     select z.run_id
-                    from (select distinct t.run_id from pawl.task t where t.ctid = any (v_all) and t.task_no > 0) r
+                    from (select distinct t.run_id from pawl_data.task t where t.ctid = any (v_all) and t.task_no > 0) r
                     cross join lateral (
-                        select z.run_id from pawl.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
+                        select z.run_id from pawl_data.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
             end if;
             if v_apart > 1 then
                 v_left_out := pawl._over_input(v_all, pawl._claim_max());
@@ -656,27 +656,27 @@ begin
         end if;
     end if;
     if v_worker.idle then
-        update pawl.worker w set idle = false
-        where w.ctid = any (array(select i.ctid from pawl.worker i where i.session_id = session for update skip locked));
+        update pawl_data.worker w set idle = false
+        where w.ctid = any (array(select i.ctid from pawl_data.worker i where i.session_id = session for update skip locked));
     end if;
     if cardinality(v_queues) = 1 and v_left < v_most then
         -- Once for all.
         select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
-        from pawl.queue q where q.queue_id = v_queues[1];
+        from pawl_data.queue q where q.queue_id = v_queues[1];
     end if;
     return query
-    update pawl.task t
+    update pawl_data.task t
     set place = 2, session_id = session, request = claim.request, fence = t.fence + 1,
         attempt = t.attempt + (start is not false)::int, started = start is not false, claimed_at = v_now,
         started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
     where t.ctid = any (v_all)
       -- In the statement that writes: it may have waited for an operator who raised the epoch.
       -- guard:claim_epoch
-      and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
+      and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
       -- Or for anything else while the session was swept: what is given to it now is taken back by a chore only.
-      and exists (select from pawl.worker w where w.session_id = session and w.ended_at is null)
+      and exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null)
     returning t.run_id, t.task_no, t.fence,
-              coalesce(v_name, (select q.name from pawl.queue q where q.queue_id = t.queue_id)), t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+              coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
               t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
               case when t.task_no > 0 then v_flow_inputs[array_position(v_flow_keys, t.run_id || ' ' || t.task_no)]
                    when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
@@ -684,7 +684,7 @@ begin
                    when v_flow then v_records[array_position(v_keys, t.run_id || ' ' || t.task_no)]
                    else v_records[array_position(v_ids, t.run_id)] end,
               case when v_name is null then (
-                       select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl.queue q where q.queue_id = t.queue_id)
+                       select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl_data.queue q where q.queue_id = t.queue_id)
                    else v_timeout end,
               case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end, v_tick_due;
 end
@@ -717,8 +717,8 @@ begin
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
            (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r),
            (1000 * date_part('epoch', q.step_timeout))::bigint, pawl._run_timeout(t.run_id, pawl.now())
-    from pawl.task t
-    join pawl.queue q on q.queue_id = t.queue_id
+    from pawl_data.task t
+    join pawl_data.queue q on q.queue_id = t.queue_id
     where t.place = 2 and t.session_id = p_session and (p_request is null or t.request = p_request)
     order by t.priority, t.due_at
     limit 1000;
@@ -743,10 +743,10 @@ begin
     select t.run_id, t.task_no, t.fence, q.name, t.attempt, t.claimed_at,
            case when t.ending is not null and not t.rolling_back or z.ending is not null then 'cancelled'
                 when t.paused is not null then 'paused' end
-    from pawl.task t
-    join pawl.queue q on q.queue_id = t.queue_id
+    from pawl_data.task t
+    join pawl_data.queue q on q.queue_id = t.queue_id
     -- As a heartbeat tells it.
-    left join pawl.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
+    left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
     where t.place = 2 and t.session_id = session
     order by t.run_id, t.task_no
     limit 10000;

@@ -3,7 +3,7 @@
 -- tell something about it (start, note).
 
 create or replace function pawl._commit_close(
-    p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json, out answer text,
+    p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json, out answer text,
     out reason text, out value json)
 language plpgsql
 volatile
@@ -19,7 +19,7 @@ begin
         select s.answer, s.reason into answer, reason from pawl._suspend(p_task, p_now) s;
     elsif p_kind = 'release' then
         -- Not started, or taken by mistake: as if it had never been claimed, except for the fence.
-        update pawl.task t
+        update pawl_data.task t
         set place = case when t.paused is not null then 1 else pawl._ready_place(t.crashes) end,
             due_at = case when t.paused is not null then 'infinity' else t.due_at end,
             reason = case when t.paused is not null then 'operator' end,
@@ -34,7 +34,7 @@ begin
         if p_task.started then
             answer := 'already';
         else
-            update pawl.task t
+            update pawl_data.task t
             set started = true, attempt = t.attempt + 1, started_at = coalesce(t.started_at, p_now)
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         end if;
@@ -43,9 +43,9 @@ begin
     end if;
 end
 $$;
-comment on function pawl._commit_close(pawl.task, timestamptz, text, text, text, json) is 'commits an item about the claim as a whole';
+comment on function pawl._commit_close(pawl_data.task, timestamptz, text, text, text, json) is 'commits an item about the claim as a whole';
 
-create or replace function pawl._complete(p_task pawl.task, p_now timestamptz, p_payload text, p_option json, out answer text, out reason text)
+create or replace function pawl._complete(p_task pawl_data.task, p_now timestamptz, p_payload text, p_option json, out answer text, out reason text)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -64,7 +64,7 @@ begin
         return;
     end if;
     if json_array_length(p_option -> 'unused') > 0 and (
-        select w.strict_order from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
+        select w.strict_order from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id
         where q.queue_id = p_task.queue_id) then
         perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'unused_records', p_option -> 'unused');
         perform pawl._pause_for_drift(p_task, p_now, p_option -> 'unused' ->> 0, 'done', 'nothing');
@@ -80,10 +80,10 @@ begin
     end if;
 end
 $$;
-comment on function pawl._complete(pawl.task, timestamptz, text, json) is 'ends a run that its handler finished';
+comment on function pawl._complete(pawl_data.task, timestamptz, text, json) is 'ends a run that its handler finished';
 
 create or replace function pawl._fail(
-    p_task pawl.task, p_now timestamptz, p_payload text, p_option json, out answer text, out value json)
+    p_task pawl_data.task, p_now timestamptz, p_payload text, p_option json, out answer text, out value json)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -111,17 +111,17 @@ begin
     value := json_build_object('final', true);
 end
 $$;
-comment on function pawl._fail(pawl.task, timestamptz, text, json) is 'repeats or ends a run whose handler returned an error';
+comment on function pawl._fail(pawl_data.task, timestamptz, text, json) is 'repeats or ends a run whose handler returned an error';
 
 -- Lets go of a task that waits until p_due, unless an operator has paused it.
-create or replace function pawl._let_go(p_task pawl.task, p_now timestamptz, p_due timestamptz, p_reason text)
+create or replace function pawl._let_go(p_task pawl_data.task, p_now timestamptz, p_due timestamptz, p_reason text)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    update pawl.task t
+    update pawl_data.task t
     set place = case when t.paused is not null or p_due > p_now then 1 else pawl._ready_place(t.crashes) end,
         due_at = case when t.paused is not null then 'infinity' else p_due end,
         reason = case when t.paused is not null then 'operator' when p_due > p_now then p_reason end,
@@ -133,10 +133,10 @@ begin
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
 end
 $$;
-comment on function pawl._let_go(pawl.task, timestamptz, timestamptz, text) is 'makes a held task wait until it is due';
+comment on function pawl._let_go(pawl_data.task, timestamptz, timestamptz, text) is 'makes a held task wait until it is due';
 
 -- No branch of the run can move. It is due when the first of its waits and tries is.
-create or replace function pawl._suspend(p_task pawl.task, p_now timestamptz, out answer text, out reason text)
+create or replace function pawl._suspend(p_task pawl_data.task, p_now timestamptz, out answer text, out reason text)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -156,7 +156,7 @@ begin
     select d.due_at, d.why into v_due, v_why
     from (
         select w.due_at, case w.kind when 6 then 'signal' else pawl._kind_name(w.kind) end, false
-        from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+        from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
         union all
         select (e.value ->> 'due')::timestamptz, 'retry', (e.value ->> 'due')::timestamptz <= p_task.claimed_at
         from json_each(coalesce(p_task.tries, '{}')) e where e.key <> ''
@@ -171,10 +171,10 @@ begin
     perform pawl._let_go(p_task, p_now, v_due, v_why);
 end
 $$;
-comment on function pawl._suspend(pawl.task, timestamptz) is 'lets a run wait for the first of its waits and tries';
+comment on function pawl._suspend(pawl_data.task, timestamptz) is 'lets a run wait for the first of its waits and tries';
 
 create or replace function pawl._put_note(
-    p_task pawl.task, p_now timestamptz, p_name text, p_payload text, p_option json, out answer text, out reason text)
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_payload text, p_option json, out answer text, out reason text)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -196,20 +196,20 @@ begin
             return;
         end if;
         if p_task.kept then
-            insert into pawl.note_kept (run_id, note_no, task_no, at, kind, name, body)
-            values (p_task.run_id, nextval('pawl.trail_no'), p_task.task_no, p_now, v_kind, p_name, p_payload);
+            insert into pawl_data.note_kept (run_id, note_no, task_no, at, kind, name, body)
+            values (p_task.run_id, nextval('pawl_data.trail_no'), p_task.task_no, p_now, v_kind, p_name, p_payload);
         else
-            insert into pawl.note (run_id, note_no, task_no, at, kind, name, body)
-            values (p_task.run_id, nextval('pawl.trail_no'), p_task.task_no, p_now, v_kind, p_name, p_payload);
+            insert into pawl_data.note (run_id, note_no, task_no, at, kind, name, body)
+            values (p_task.run_id, nextval('pawl_data.trail_no'), p_task.task_no, p_now, v_kind, p_name, p_payload);
         end if;
         answer := 'ok';
     end if;
 end
 $$;
-comment on function pawl._put_note(pawl.task, timestamptz, text, text, json) is 'keeps a note with a run, within bounds';
+comment on function pawl._put_note(pawl_data.task, timestamptz, text, text, json) is 'keeps a note with a run, within bounds';
 
 create or replace function pawl._notes(p_id uuid)
-returns setof pawl.note
+returns setof pawl_data.note
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -220,9 +220,9 @@ set jit to off
 as $$
 begin
     return query
-    select n.* from pawl.note n where n.run_id = p_id
+    select n.* from pawl_data.note n where n.run_id = p_id
     union all
-    select k.* from pawl.note_kept k where k.run_id = p_id;
+    select k.* from pawl_data.note_kept k where k.run_id = p_id;
 end
 $$;
 comment on function pawl._notes(uuid) is 'the notes of a run, wherever they live';

@@ -83,7 +83,7 @@ begin
            v_now > s.partitions_until - interval '26 hours'
            or s.partitions_until > v_now + interval '192 hours' and s.partitions_until < 'infinity'
     into v_max, v_bound, v_late
-    from pawl.setting s where s.only_row;
+    from pawl_data.setting s where s.only_row;
     -- guard:commit_partitions
     if v_late then
         perform pawl._need_partitions_for(session, runs, kinds);
@@ -125,7 +125,7 @@ begin
             ) i
             cross join lateral (
                 select t.run_id
-                from pawl.task t
+                from pawl_data.task t
                 where t.run_id = i.run_id and t.task_no = 0 and t.place = 4
                   and not (t.kept or t.ending is not null or t.paused is not null or t.parent_id is not null)
                 -- guard:flow_commit_lock
@@ -141,7 +141,7 @@ begin
                  with ordinality i (run_id, task_no, fence, kind, name, payload, seq, millis, n)
         cross join lateral (
             select t.ctid as tid, t.round
-            from pawl.task t
+            from pawl_data.task t
             where t.run_id = i.run_id and t.task_no = coalesce(i.task_no, 0)
               -- guard:fence
               and t.session_id = session and t.fence = i.fence
@@ -160,9 +160,9 @@ begin
         ) t
         where i.run_id <> all (v_mixed)
           -- guard:epoch
-          and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
+          and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
     ), recorded as (
-        insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
+        insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
         select k.run_id, coalesce(k.task_no, 0), k.round, 1, 1, k.seq, 1, k.fence,
                v_now - coalesce(k.millis, 0) * interval '1 ms', v_now, k.name, k.payload::json
         from locked k
@@ -177,13 +177,13 @@ begin
     if v_ending is not null then
         -- The rows are locked and checked, so their addresses are good.
         with gone as (
-            delete from pawl.task t
+            delete from pawl_data.task t
             using unnest(v_ending, v_outputs) e (tid, output)
             where t.ctid = e.tid
             returning t.run_id, t.round, t.priority, t.queue_id, t.fence, t.attempt, t.session_id, t.triggered_at,
                       t.started_at, t.input_apart, t.tenant, t.limit_key, t.key, t.input, t.metadata, e.output
         )
-        insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at,
+        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at,
                               started_at, ended_at, rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
         select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, g.attempt, g.session_id, g.triggered_at,
                g.started_at, v_now, false, g.input_apart, g.tenant, g.limit_key, g.key,

@@ -10,7 +10,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_secret text := (select s.cursor_secret::text from pawl.setting s where s.only_row);
+    v_secret text := (select s.cursor_secret::text from pawl_data.setting s where s.only_row);
     v_left bit(61) := substring(p_bits from 1 for 61);
     v_right bit(61) := substring(p_bits from 62);
     v_mixed bit(61);

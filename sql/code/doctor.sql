@@ -87,6 +87,7 @@ begin
         ('bound_tenant', 'tenant'),
         ('chore', 'chore due_at failed_at last_error position'),
         ('delivery', 'after due_at event_id passed_over tenant'),
+        ('epoch_lock', 'epoch only_row'),
         ('event', 'emitted_at event_id key payload tenant topic'),
         ('flow_edge', 'dependent_no step_no workflow_id'),
         ('flow_step', 'base cap child_workflow_id condition delay deps factor heavy_deps jitter map_from max_attempts name options plain priority queue_id spreads step_no undo unmet workflow_id'),
@@ -106,7 +107,7 @@ begin
         ('task', 'attached attempt claimed_at crashes due_at ending fence input input_apart kept key limit_key metadata parent_id parent_step parent_task paused place priority queue_id reason recorded request rolling_back round run_id session_id started started_at task_no tenant tries triggered_at undo woken'),
         ('topic', 'beat key path_sets tenant topic touched_at'),
         ('wait', 'child_id created_at digest due_at form key kind match name run_id seq task_no tenant topic'),
-        ('worker', 'draining ended_at ended_why handles idle lease lease_until name protocol queue_ids queue_version registered_at running runtimes session_id tenant told_at'),
+        ('worker', 'draining ended_at ended_why handles idle lease lease_until name next_limit_at protocol queue_ids queue_version registered_at running runtimes session_id tenant told_at'),
         ('workflow', 'base cap created_at description factor flow frozen jitter max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
     ) t (name, columns);
 end
@@ -160,10 +161,10 @@ declare
 begin
     return query
     select 'partitions', 'bad',
-           case when to_regclass('pawl.' || m.name) is null then format('there is no partition %s: nothing of that day can be recorded', m.name)
+           case when to_regclass('pawl_data.' || m.name) is null then format('there is no partition %s: nothing of that day can be recorded', m.name)
                 else format('table %s is not a partition of %s any more: nothing of that day can be recorded', m.name, m.parent) end,
-           case when to_regclass('pawl.' || m.name) is not null
-                then format('alter table pawl.%I attach partition pawl.%I for values from (%L) to (%L)', m.parent, m.name,
+           case when to_regclass('pawl_data.' || m.name) is not null
+                then format('alter table pawl_data.%I attach partition pawl_data.%I for values from (%L) to (%L)', m.parent, m.name,
                          pawl._id_floor(m.day::timestamp at time zone 'UTC'), pawl._id_floor((m.day + 1)::timestamp at time zone 'UTC'))
                 when m.day >= v_today then 'Call pawl.tick(true), and see that a worker or pawl keeper does so from now on.'
                 else format('Restore it from a backup, or make an empty one as the owner: select pawl._make_partition(%L, %L)', m.parent, m.day) end
@@ -172,12 +173,12 @@ begin
     limit 5;
     return query
     select 'columns', 'bad', format('table %s has a column %I that is not the engine''s: calls that write or read whole rows fail', c.relname, a.attname),
-           format('alter table pawl.%I drop column %I', c.relname, a.attname)
+           format('alter table pawl_data.%I drop column %I', c.relname, a.attname)
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     -- guard:doctor_columns
     join pawl._columns() e on e.name = replace(c.relname, '_kept', '') and a.attname <> all (e.columns)
-    where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p')
+    where c.relnamespace = 'pawl_data'::regnamespace and c.relkind in ('r', 'p')
     order by c.relname, a.attname
     limit 5;
     return query
@@ -189,25 +190,25 @@ begin
     return query
     select 'keeper', 'bad', 'nobody does housekeeping for all tenants', pawl._keeper_cure() || '.'
     where pawl._keeper_missing(p_now) and exists (
-        select from pawl.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now));
+        select from pawl_data.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now));
     return query
-    select 'index', 'bad', format('index %s is not valid', c.relname), format('reindex index pawl.%I', c.relname)
+    select 'index', 'bad', format('index %s is not valid', c.relname), format('reindex index pawl_data.%I', c.relname)
     from pg_index i
     join pg_class c on c.oid = i.indexrelid
-    where c.relnamespace = 'pawl'::regnamespace and not i.indisvalid
+    where c.relnamespace = 'pawl_data'::regnamespace and not i.indisvalid
     order by c.relname
     limit 5;
     return query
     select 'dead rows', 'note', format('table %s has %s dead rows beside %s live ones, and was last vacuumed %s', s.relname, s.n_dead_tup,
                s.n_live_tup, coalesce(to_char(greatest(s.last_vacuum, s.last_autovacuum) at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'never')),
-           format('Look for old snapshots above; then: vacuum pawl.%I', s.relname)
+           format('Look for old snapshots above; then: vacuum pawl_data.%I', s.relname)
     from pg_stat_user_tables s
-    where s.schemaname = 'pawl' and s.n_dead_tup > 100000 and s.n_dead_tup > 5 * s.n_live_tup
+    where s.schemaname = 'pawl_data' and s.n_dead_tup > 100000 and s.n_dead_tup > 5 * s.n_live_tup
     order by s.n_dead_tup desc
     limit 5;
     return query
     select 'chore ' || c.chore, 'bad', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
-    from pawl.chore c
+    from pawl_data.chore c
     -- What is done at every tick is noted for as long as it fails.
     where c.last_error is not null and (c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') or c.failed_at > p_now - interval '10 min')
     order by c.chore;
@@ -215,7 +216,7 @@ end
 $$;
 comment on function pawl._state_found(timestamptz) is 'what is missing or broken in the engine''s own tables';
 
--- Privileges that differ from pawl.granted, granted roles that do not exist, objects that the owner of the schema does not own.
+-- Privileges that differ from pawl_data.granted, granted roles that do not exist, objects that the owner of the schema does not own.
 create or replace function pawl._rights_found()
 returns table (what text, level text, found text, cure text)
 language plpgsql
@@ -239,7 +240,7 @@ begin
                (array_agg(d.object order by d.object like 'pawl.grant\_role(%' desc, d.kind = 'table' desc, d.kind = 'schema' desc, d.object))[1] as example
         from (
             select d.surplus, d.kind, d.grantee, d.privilege,
-                   case d.kind when 'schema' then 'pawl' when 'routine' then d.object::regprocedure::text else d.object::regclass::text end as object
+                   case d.kind when 'schema' then d.object::regnamespace::text when 'routine' then d.object::regprocedure::text else d.object::regclass::text end as object
             from pawl._rights_that_differ() d
         ) d
         group by d.surplus, d.grantee
@@ -249,7 +250,7 @@ begin
     return query
     select 'granted role', 'note', format('role "%s" was granted %s and does not exist in this cluster', g.role_name, string_agg(g.rights, ', ' order by g.rights)),
            format('Create the role and install pawl again, or forget it: select pawl.revoke_role(%L, ''%s'')', g.role_name, min(g.rights))
-    from pawl.granted g
+    from pawl_data.granted g
     where not exists (select from pg_roles r where r.rolname = g.role_name)
     group by g.role_name
     order by g.role_name
@@ -263,7 +264,7 @@ begin
         select p.oid::regprocedure::text, p.proowner from pg_proc p where p.pronamespace = 'pawl'::regnamespace
         union all
         select c.oid::regclass::text, c.relowner from pg_class c
-        where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')
+        where c.relnamespace in ('pawl'::regnamespace, 'pawl_data'::regnamespace) and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')
     ) o (object, owner)
     where o.owner <> (select n.nspowner from pg_namespace n where n.nspname = 'pawl')
     order by o.object
@@ -283,8 +284,8 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_setting pawl.setting := (select s from pawl.setting s where s.only_row);
-    v_workers int := (select count(*) from pawl.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now));
+    v_setting pawl_data.setting := (select s from pawl_data.setting s where s.only_row);
+    v_workers int := (select count(*) from pawl_data.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now));
 begin
     perform pawl._only_unbound('doctor');
     return query

@@ -16,9 +16,9 @@ declare
     v_n bigint := (
         select count(*)
         from (
-            (select from pawl.task t where t.place = 0 and t.queue_id = p_queue limit 1001)
+            (select from pawl_data.task t where t.place = 0 and t.queue_id = p_queue limit 1001)
             union all
-            (select from pawl.task t where t.place = 3 and t.queue_id = p_queue limit 1001)
+            (select from pawl_data.task t where t.place = 3 and t.queue_id = p_queue limit 1001)
         ) c);
 begin
     return case when v_n > 1000 then 'over 1000 ready tasks' when v_n = 1 then '1 ready task' else v_n || ' ready tasks' end;
@@ -41,14 +41,14 @@ as $$
 begin
     return query
     with recursive ready (queue_id) as (
-        (select t.queue_id from pawl.task t where t.place = 0 order by t.queue_id limit 1)
+        (select t.queue_id from pawl_data.task t where t.place = 0 order by t.queue_id limit 1)
         union all
-        select (select t.queue_id from pawl.task t where t.place = 0 and t.queue_id > r.queue_id order by t.queue_id limit 1)
+        select (select t.queue_id from pawl_data.task t where t.place = 0 and t.queue_id > r.queue_id order by t.queue_id limit 1)
         from ready r where r.queue_id is not null
     ), suspect (queue_id) as (
-        (select t.queue_id from pawl.task t where t.place = 3 order by t.queue_id limit 1)
+        (select t.queue_id from pawl_data.task t where t.place = 3 order by t.queue_id limit 1)
         union all
-        select (select t.queue_id from pawl.task t where t.place = 3 and t.queue_id > s.queue_id order by t.queue_id limit 1)
+        select (select t.queue_id from pawl_data.task t where t.place = 3 and t.queue_id > s.queue_id order by t.queue_id limit 1)
         from suspect s where s.queue_id is not null
     ), found as (
         select r.queue_id from ready r where r.queue_id is not null
@@ -59,9 +59,9 @@ begin
     from found f
     cross join lateral (
         select * from (
-            (select t.due_at, t.tenant from pawl.task t where t.place = 0 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+            (select t.due_at, t.tenant from pawl_data.task t where t.place = 0 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
             union all
-            (select t.due_at, t.tenant from pawl.task t where t.place = 3 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+            (select t.due_at, t.tenant from pawl_data.task t where t.place = 3 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
         ) u
         limit 1
     ) i;
@@ -85,13 +85,13 @@ begin
                pawl._backlog_shown(q.queue_id), pawl._ago(p_now - b.due_at)),
            format('Start a worker that handles %s%s.', q.name, coalesce(' with runtime ' || w.runtime, ''))
     from pawl._backlogs() b
-    join pawl.queue q on q.queue_id = b.queue_id
-    join pawl.workflow w on w.workflow_id = q.workflow_id
+    join pawl_data.queue q on q.queue_id = b.queue_id
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where b.queue_id <> all (v_paused)
       -- 1. A run is triggered. 2. Its worker is live and busy. A backlog alone is no finding; one that no live worker takes is.
       -- guard:doctor_served
       and not exists (
-          select from pawl.worker k
+          select from pawl_data.worker k
           where b.queue_id = any (k.queue_ids) and not k.draining and (k.tenant is null or k.tenant = b.tenant)
             and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now))
     order by b.due_at
@@ -102,9 +102,9 @@ begin
                coalesce(' (' || left(p.why, 200) || ')', ''), pawl._backlog_shown(b.queue_id)),
            format('Resume it with pawl.resume_%s(%L) when the reason is gone.', p.subject, p.name)
     from pawl._backlogs() b
-    join pawl.queue q on q.queue_id = b.queue_id
-    join pawl.workflow w on w.workflow_id = q.workflow_id
-    join pawl.pause p on p.subject = 'queue' and p.name = q.name or p.subject = 'workflow' and p.name = w.name
+    join pawl_data.queue q on q.queue_id = b.queue_id
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
+    join pawl_data.pause p on p.subject = 'queue' and p.name = q.name or p.subject = 'workflow' and p.name = w.name
     order by p.paused_at
     limit 5;
 end
@@ -128,9 +128,9 @@ begin
                pawl._ago(p_now - pawl._shift(k.lease_until, - k.lease)),
                case h.n when 0 then 'nothing' when 1 then '1 task' when 1001 then 'over 1000 tasks' else h.n || ' tasks' end),
            'Housekeeping reclaims them as soon as another worker, or pawl keeper, runs; start one.'
-    from pawl.worker k
+    from pawl_data.worker k
     cross join lateral (
-        select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = k.session_id limit 1001) c
+        select count(*) from (select from pawl_data.task t where t.place = 2 and t.session_id = k.session_id limit 1001) c
     ) h (n)
     -- Until then it is swept in due course.
     where k.ended_at is null and k.lease_until < p_now - interval '1 min'
@@ -144,7 +144,7 @@ begin
     from (
         select k.name, k.ended_at, count(*) over () as n
         -- Session numbers go up, so these are the newest.
-        from (select k.* from pawl.worker k order by k.session_id desc limit 1000) k
+        from (select k.* from pawl_data.worker k order by k.session_id desc limit 1000) k
         where k.ended_why = 'lost' and k.ended_at > p_now - interval '24 hours'
         order by k.ended_at desc
         limit 1
@@ -171,21 +171,21 @@ begin
     return query
     with failed as materialized (
         (select r.run_id, r.round, r.queue_id, r.ended_at, r.error
-         from pawl.run r
+         from pawl_data.run r
          where r.status = 2 and r.run_id >= v_first
          order by r.run_id desc
          limit 2000)
         union all
-        (select k.run_id, k.round, k.queue_id, k.ended_at, k.error from pawl.run_kept k where k.status = 2 order by k.run_id desc limit 2000)
+        (select k.run_id, k.round, k.queue_id, k.ended_at, k.error from pawl_data.run_kept k where k.status = 2 order by k.run_id desc limit 2000)
     ), stuck as (
         select q.name, f.run_id, f.ended_at, f.error ->> 'not_undone' as not_undone
         from failed f
-        join pawl.queue q on q.queue_id = f.queue_id
+        join pawl_data.queue q on q.queue_id = f.queue_id
         where f.error ->> 'code' = 'rollback_failed'
           -- 1. An undo fails, and the round of the run ends with that. 2. An operator opens the next round with rollback_retry(). While it is
           -- in progress, nothing is stuck.
           -- guard:doctor_open_round
-          and not exists (select from pawl.task t where t.run_id = f.run_id)
+          and not exists (select from pawl_data.task t where t.run_id = f.run_id)
           -- 3. That round ends well. The row of the earlier one stays in history, and would be reported for as long as it is retained.
           -- guard:doctor_last_round
           and f.round = (select max(r.round) from pawl._runs(array[f.run_id]) r)
@@ -217,7 +217,7 @@ as $$
 begin
     return query
     with looked as materialized (
-        select t.run_id, t.queue_id, t.reason, t.paused from pawl.task t where t.place = 1 and t.due_at = 'infinity' limit 10000
+        select t.run_id, t.queue_id, t.reason, t.paused from pawl_data.task t where t.place = 1 and t.due_at = 'infinity' limit 10000
     )
     select 'drift', 'bad',
            format('%s of workflow %s %s paused because the code no longer matches the records. The last one is %s, %s ago: %s',
@@ -227,8 +227,8 @@ begin
                left((array_agg(l.paused ->> 'why' order by l.paused ->> 'at' desc))[1], 200)),
            'Deploy code that matches the records and call pawl.resume(); or start new runs with pawl.fork().'
     from looked l
-    join pawl.queue q on q.queue_id = l.queue_id
-    join pawl.workflow w on w.workflow_id = q.workflow_id
+    join pawl_data.queue q on q.queue_id = l.queue_id
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where l.reason = 'drift'
     group by w.name
     order by max((l.paused ->> 'at')::timestamptz) desc
@@ -253,7 +253,7 @@ begin
     with looked as materialized (
         -- Nothing waits for longer than its run has been there.
         select w.run_id, w.kind, w.topic, w.created_at
-        from pawl.wait w
+        from pawl_data.wait w
         where w.run_id < pawl._id_floor(p_now - interval '168 hours')
         order by w.run_id, w.task_no, w.name
         limit 10000
@@ -286,7 +286,7 @@ declare
     -- As in _runs_before(): other days may be locked.
     v_first uuid := pawl._first_id('run', p_now);
 begin
-    if v_until >= p_now - interval '10 min' or not exists (select from pawl.run r where r.run_id >= v_first) then
+    if v_until >= p_now - interval '10 min' or not exists (select from pawl_data.run r where r.run_id >= v_first) then
         return;
     end if;
     return query
@@ -317,13 +317,13 @@ begin
     select 'bounds', 'note', 'not all was looked at: ' || string_agg(b.bound, ', ' order by b.n), 'Use pawl.list_runs() and pawl.list_waits() for the others.'
     from (
         select 1, 'the newest 2000 failed runs'
-        where 2000 < (select count(*) from (select from pawl.run r where r.status = 2 and r.run_id >= v_first limit 2001) c)
+        where 2000 < (select count(*) from (select from pawl_data.run r where r.status = 2 and r.run_id >= v_first limit 2001) c)
         union all
         select 2, '10000 runs that wait without a time limit'
-        where 10000 < (select count(*) from (select from pawl.task t where t.place = 1 and t.due_at = 'infinity' limit 10001) c)
+        where 10000 < (select count(*) from (select from pawl_data.task t where t.place = 1 and t.due_at = 'infinity' limit 10001) c)
         union all
         select 3, 'the 10000 oldest waits'
-        where 10000 < (select count(*) from (select from pawl.wait w where w.run_id < pawl._id_floor(p_now - interval '168 hours') limit 10001) c)
+        where 10000 < (select count(*) from (select from pawl_data.wait w where w.run_id < pawl._id_floor(p_now - interval '168 hours') limit 10001) c)
     ) b (n, bound)
     having count(*) > 0;
 end

@@ -13,7 +13,7 @@ declare
     v_hinted boolean;
 begin
     -- guard:emit_update
-    update pawl.topic o
+    update pawl_data.topic o
     set beat = o.beat + 1, touched_at = p_now
     where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
     returning o.path_sets into v_paths;
@@ -22,7 +22,7 @@ begin
     end if;
     -- For waits, which must not wait for the insert.
     v_hinted := pawl._hint_topic(p_tenant, p_topic, p_key);
-    insert into pawl.topic as o (tenant, topic, key, touched_at)
+    insert into pawl_data.topic as o (tenant, topic, key, touched_at)
     values (p_tenant, p_topic, p_key, p_now)
     on conflict on constraint topic_pkey do update set beat = o.beat + 1, touched_at = excluded.touched_at
     returning o.path_sets into v_paths;
@@ -37,7 +37,7 @@ comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit 
 
 -- Events of the same topic and key before this one that are still being delivered. is_behind: there are some. theirs: those
 -- that another transaction delivers at this moment; nobody but us delivers the others until our end.
-create or replace function pawl._earlier_deliveries(p_event pawl.event, out is_behind boolean, out theirs uuid[])
+create or replace function pawl._earlier_deliveries(p_event pawl_data.event, out is_behind boolean, out theirs uuid[])
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -51,21 +51,21 @@ declare
 begin
     is_behind := false;
     theirs := '{}';
-    for v_id in select d.event_id from pawl.delivery d where d.event_id <> p_event.event_id loop
+    for v_id in select d.event_id from pawl_data.delivery d where d.event_id <> p_event.event_id loop
         -- One by one: so only the partition of each is opened, and no topic with a million events is read.
-        perform from pawl.event e
+        perform from pawl_data.event e
         where e.event_id = v_id and e.tenant = p_event.tenant and e.topic = p_event.topic and e.key = p_event.key
           and (e.emitted_at, e.event_id) < (p_event.emitted_at, p_event.event_id);
         continue when not found;
         is_behind := true;
-        perform from pawl.delivery d where d.event_id = v_id for update skip locked;
+        perform from pawl_data.delivery d where d.event_id = v_id for update skip locked;
         if not found then
             theirs := theirs || v_id;
         end if;
     end loop;
 end
 $$;
-comment on function pawl._earlier_deliveries(pawl.event) is 'events that waits are to get before this one';
+comment on function pawl._earlier_deliveries(pawl_data.event) is 'events that waits are to get before this one';
 
 -- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on. A wait for which
 -- an earlier event is still on its way gets that one.
@@ -73,7 +73,7 @@ comment on function pawl._earlier_deliveries(pawl.event) is 'events that waits a
 -- p_patient: the call of emit itself. It waits for a run that another transaction holds, instead of passing over it, and
 -- nobody else can know the event yet.
 create or replace function pawl._deliver(
-    p_event pawl.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
+    p_event pawl_data.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
     out settled int, out last uuid, out passed_over boolean)
 language plpgsql
 volatile
@@ -85,10 +85,10 @@ as $$
 declare
     -- Only where a wait compares something.
     v_payload jsonb := case when p_path_sets <> '{}' and p_path_sets <> array[''] then pawl._comparable(p_event.payload) end;
-    v_wait pawl.wait;
-    v_task pawl.task;
-    v_event pawl.event;
-    v_found pawl.event;
+    v_wait pawl_data.wait;
+    v_task pawl_data.task;
+    v_event pawl_data.event;
+    v_found pawl_data.event;
     v_seen int := 0;
     v_behind boolean := false;
     v_theirs uuid[];
@@ -105,7 +105,7 @@ begin
         ) d
         cross join lateral (
             select w.*
-            from pawl.wait w
+            from pawl_data.wait w
             where w.kind = 3 and w.tenant = p_event.tenant and w.topic = p_event.topic and w.key = p_event.key
               and w.digest = d.digest and w.run_id > p_after
             order by w.run_id
@@ -119,16 +119,16 @@ begin
         last := v_wait.run_id;
         -- Asked once, and only where somebody waits. Who emits has the row of the topic, so no earlier event is added meanwhile.
         -- guard:deliver_in_order
-        if v_seen = 1 and exists (select from pawl.delivery d where d.event_id <> p_event.event_id) then
+        if v_seen = 1 and exists (select from pawl_data.delivery d where d.event_id <> p_event.event_id) then
             select d.is_behind, d.theirs into v_behind, v_theirs from pawl._earlier_deliveries(p_event) d;
         end if;
         if p_patient then
             select t.* into v_task
-            from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
+            from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
             for update;
         else
             select t.* into v_task
-            from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
+            from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
             for update skip locked;
             passed_over := passed_over or not found;
         end if;
@@ -181,7 +181,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._deliver(pawl.event, text[], int, timestamptz, boolean, uuid) is 'settles waits that an event matches';
+comment on function pawl._deliver(pawl_data.event, text[], int, timestamptz, boolean, uuid) is 'settles waits that an event matches';
 
 create or replace function pawl.emit(topic text, payload json default '{}', key text default '', tenant text default '', id uuid default null)
 returns table (event_id uuid, answer text, woken int)
@@ -197,7 +197,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_tenant text := pawl._tenant(tenant);
-    v_event pawl.event;
+    v_event pawl_data.event;
     v_paths text[];
     v_made int;
     v_last uuid;
@@ -215,17 +215,17 @@ begin
     if id is not null then
         perform pawl._id_check(id, v_now);
     end if;
-    v_event := row(coalesce(id, pawl._event_id(v_now)), v_now, v_tenant, topic, key, payload)::pawl.event;
+    v_event := row(coalesce(id, pawl._event_id(v_now)), v_now, v_tenant, topic, key, payload)::pawl_data.event;
     perform pawl._need_partitions(array[v_event.event_id], array['event']);
     v_paths := pawl._meet_waits(v_tenant, topic, key, v_now);
-    insert into pawl.event select v_event.* on conflict do nothing;
+    insert into pawl_data.event select v_event.* on conflict do nothing;
     get diagnostics v_made = row_count;
     event_id := v_event.event_id;
     woken := 0;
     if v_made = 0 then
         -- 1. A emits an event with an id. 2. B, of another tenant, emits one with the same id, which is not stored. With the answer
         -- already, B would take its event for stored.
-        if (select e.tenant from pawl.event e where e.event_id = v_event.event_id) is distinct from v_tenant then
+        if (select e.tenant from pawl_data.event e where e.event_id = v_event.event_id) is distinct from v_tenant then
             -- guard:event_id_tenant
             perform pawl._raise('PW001', format('event id "%s" is already in use', id), 'Make another id with pawl.make_id().');
         end if;
@@ -239,7 +239,7 @@ begin
     select d.settled, d.last, d.passed_over into woken, v_last, v_passed_over
     from pawl._deliver(v_event, v_paths, 1000, v_now, true, '00000000-0000-0000-0000-000000000000') d;
     if v_last is not null or v_passed_over then
-        insert into pawl.delivery (event_id, tenant, after, passed_over, due_at)
+        insert into pawl_data.delivery (event_id, tenant, after, passed_over, due_at)
         values (v_event.event_id, v_tenant, coalesce(v_last, '00000000-0000-0000-0000-000000000000'), v_last is not null and v_passed_over, v_now);
     end if;
     return next;
@@ -254,17 +254,17 @@ Bound: 1,000 waits settled.';
 
 -- The run''s hot row, changed so that it is the caller''s until the end of the transaction.
 create or replace function pawl._reach_run(p_run uuid)
-returns pawl.task
+returns pawl_data.task
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_bound text := pawl._bound_tenant();
 begin
     -- guard:signal_update
-    update pawl.task t
+    update pawl_data.task t
     set attached = true
     where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
     returning t.* into v_task;
@@ -288,8 +288,8 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_now timestamptz := pawl.now();
-    v_task pawl.task;
-    v_wait pawl.wait;
+    v_task pawl_data.task;
+    v_wait pawl_data.wait;
 begin
     if p_name is null or p_name !~ '^[a-z0-9_.-]{1,100}$' then
         -- guard:signal_name
@@ -304,25 +304,25 @@ begin
     loop
         -- A statement of its own, after the change of the row: it sees a wait that was opened before.
         select w.* into v_wait
-        from pawl.wait w
+        from pawl_data.wait w
         where w.run_id = p_run and w.kind = case when p_decision then 6 else 4 end and w.topic = p_name
         order by w.seq
         limit 1;
         exit when v_wait.run_id is null;
         -- A wait goes with its task, which need not be the row that we have. While we waited for that, it may have ended.
-        select t.* into v_task from pawl.task t where t.run_id = p_run and t.task_no = v_wait.task_no for update;
+        select t.* into v_task from pawl_data.task t where t.run_id = p_run and t.task_no = v_wait.task_no for update;
         -- guard:signal_recheck
         exit when exists (
-            select from pawl.wait w where w.run_id = p_run and w.task_no = v_wait.task_no and w.name = v_wait.name);
+            select from pawl_data.wait w where w.run_id = p_run and w.task_no = v_wait.task_no and w.name = v_wait.name);
     end loop;
     if v_wait.run_id is not null and pawl._settle(v_task, v_wait, 1, p_payload, null, null, v_now) then
         return 'taken';
     end if;
-    if (select count(*) from (select from pawl.signal g where g.run_id = p_run limit 1000) n) >= 1000 then
+    if (select count(*) from (select from pawl_data.signal g where g.run_id = p_run limit 1000) n) >= 1000 then
         -- guard:signals_max
         perform pawl._raise('PW009', format('run %s has 1000 signals that it has not taken', p_run));
     end if;
-    insert into pawl.signal (run_id, name, sent_at, sent_by, payload)
+    insert into pawl_data.signal (run_id, name, sent_at, sent_by, payload)
     values (p_run, case when p_decision then 'approval:' else '' end || p_name, v_now, pawl._caller(), p_payload);
     return 'stored';
 end
@@ -405,7 +405,7 @@ declare
     v_answer text;
 begin
     v_answer := pawl._signal(p_run, p_name, v_detail, true);
-    perform pawl._audit(p_run, 0, (select t.kept from pawl.task t where t.run_id = p_run and t.task_no = 0), v_now,
+    perform pawl._audit(p_run, 0, (select t.kept from pawl_data.task t where t.run_id = p_run and t.task_no = 0), v_now,
         case when p_approved then 'approved' else 'rejected' end, json_build_object('name', p_name, 'why', p_why),
         coalesce(p_by, pawl._caller()));
     return v_answer;

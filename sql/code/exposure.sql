@@ -69,7 +69,7 @@ as $$
 begin
     return query
     with recursive holder (oid) as (
-        select r.oid from pg_roles r join pawl.granted g on g.role_name = r.rolname
+        select r.oid from pg_roles r join pawl_data.granted g on g.role_name = r.rolname
         union
         select m.member from pg_auth_members m join holder h on m.roleid = h.oid
     ), missing as (
@@ -105,7 +105,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_usage double precision := case when pg_is_in_recovery() then 0 else pg_notification_queue_usage() end;
-    v_setting pawl.setting := (select s from pawl.setting s where s.only_row);
+    v_setting pawl_data.setting := (select s from pawl_data.setting s where s.only_row);
 begin
     if v_usage > pawl._notify_usage_max() then
         return query values ('notifications', 'note', format('the notification queue of the server is %s %% full: calls notify no worker, and workers find work by polling', round((100 * v_usage)::numeric)),

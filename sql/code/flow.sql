@@ -19,8 +19,8 @@ begin
     v_answer := pawl.create_workflow(name, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
         step_timeout, false, description);
     if v_answer = 'created' then
-        update pawl.workflow w set flow = true where w.name = create_flow.name;
-    elsif not exists (select from pawl.workflow w where w.name = create_flow.name and w.flow) then
+        update pawl_data.workflow w set flow = true where w.name = create_flow.name;
+    elsif not exists (select from pawl_data.workflow w where w.name = create_flow.name and w.flow) then
         perform pawl._raise('PW003', format('workflow "%s" is not a flow', name), 'Use a new name.');
     end if;
     return v_answer;
@@ -36,16 +36,16 @@ Bound: constant.';
 -- The flow, changed, so that its definition is changed by one at a time and not while it is frozen, and a first trigger whose
 -- snapshot is older fails instead of freezing what it does not see.
 create or replace function pawl._flow(p_name text)
-returns pawl.workflow
+returns pawl_data.workflow
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_flow pawl.workflow;
+    v_flow pawl_data.workflow;
 begin
     -- guard:flow_update
-    update pawl.workflow w set frozen = w.frozen where w.name = p_name and w.flow returning w.* into v_flow;
+    update pawl_data.workflow w set frozen = w.frozen where w.name = p_name and w.flow returning w.* into v_flow;
     if not found then
         perform pawl._raise('PW002', format('unknown flow "%s"', p_name), 'Create it first: select pawl.create_flow(name).');
     end if;
@@ -55,14 +55,14 @@ $$;
 comment on function pawl._flow(text) is 'the row of a flow, ours until the end of the transaction, or an error';
 
 -- The options of a step as a row: refuses what is unknown, malformed or out of range.
-create or replace function pawl._step_options(p_flow pawl.workflow, p_step text, p_deps text[], p_options json)
-returns pawl.flow_step
+create or replace function pawl._step_options(p_flow pawl_data.workflow, p_step text, p_deps text[], p_options json)
+returns pawl_data.flow_step
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_step pawl.flow_step;
+    v_step pawl_data.flow_step;
     v_unknown text;
     v_problem text;
 begin
@@ -106,7 +106,7 @@ begin
         v_step.undo := json_build_object('handler', p_options ->> 'undo');
     end if;
     if p_options ->> 'workflow' is not null then
-        select w.workflow_id into v_step.child_workflow_id from pawl.workflow w where w.name = p_options ->> 'workflow';
+        select w.workflow_id into v_step.child_workflow_id from pawl_data.workflow w where w.name = p_options ->> 'workflow';
         if not found then
             perform pawl._raise('PW002', format('unknown workflow "%s"', p_options ->> 'workflow'),
                 'Create it first: select pawl.create_workflow(name).');
@@ -116,7 +116,7 @@ begin
         v_step.map_from := 0;
     elsif p_options ->> 'map' is not null then
         select s.step_no into v_step.map_from
-        from pawl.flow_step s
+        from pawl_data.flow_step s
         where s.workflow_id = p_flow.workflow_id and s.name = p_options ->> 'map' and s.name = any (p_deps);
         if not found then
             perform pawl._raise('PW003', format('map of step "%s" must be run or one of its dependencies, not "%s"', p_step,
@@ -126,7 +126,7 @@ begin
     return v_step;
 end
 $$;
-comment on function pawl._step_options(pawl.workflow, text, text[], json) is 'the options of a step of a flow, checked';
+comment on function pawl._step_options(pawl_data.workflow, text, text[], json) is 'the options of a step of a flow, checked';
 
 create or replace function pawl.add_step(flow text, step text, deps text[] default '{}', options json default '{}')
 returns text
@@ -141,9 +141,9 @@ set enable_hashjoin to off
 set enable_mergejoin to off
 as $$
 declare
-    v_flow pawl.workflow;
-    v_old pawl.flow_step;
-    v_step pawl.flow_step;
+    v_flow pawl_data.workflow;
+    v_old pawl_data.flow_step;
+    v_step pawl_data.flow_step;
     v_dep text;
 begin
     perform pawl._only_read_committed('add_step');
@@ -168,7 +168,7 @@ begin
     end if;
     select d into v_dep
     from unnest(deps) d
-    where d = 'run' or not exists (select from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = d offset 0);
+    where d = 'run' or not exists (select from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = d offset 0);
     if found then
         -- guard:flow_dep_unknown
         perform pawl._raise('PW003', format('step "%s" depends on unknown step "%s"', step, v_dep),
@@ -178,9 +178,9 @@ begin
     v_step.deps := array(
         select s.step_no from unnest(deps) with ordinality d (name, n)
         cross join lateral (
-            select f.step_no from pawl.flow_step f where f.workflow_id = v_flow.workflow_id and f.name = d.name offset 0) s
+            select f.step_no from pawl_data.flow_step f where f.workflow_id = v_flow.workflow_id and f.name = d.name offset 0) s
         order by d.n);
-    select s.* into v_old from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = step;
+    select s.* into v_old from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id and s.name = step;
     if found and v_old.options::jsonb = options::jsonb and v_old.deps = v_step.deps then
         return 'exists';
     elsif v_flow.frozen then
@@ -191,24 +191,24 @@ begin
     end if;
     v_step.workflow_id := v_flow.workflow_id;
     v_step.name := step;
-    v_step.step_no := 1 + coalesce((select max(s.step_no) from pawl.flow_step s where s.workflow_id = v_flow.workflow_id), 0);
+    v_step.step_no := 1 + coalesce((select max(s.step_no) from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id), 0);
     if v_step.step_no > 2000 then
         -- guard:flow_steps_max
         perform pawl._raise('PW009', format('flow "%s" has 2000 steps, which is the limit', flow), 'Let a step run another flow.');
     end if;
     v_step.spreads := v_step.condition is not null and v_step.unmet = 'skip_all' or exists (
-        select from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no = any (v_step.deps) and s.spreads);
+        select from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no = any (v_step.deps) and s.spreads);
     v_step.plain := not v_step.spreads and v_step.map_from is null and v_step.condition is null
         and v_step.child_workflow_id is null and v_step.delay is null;
     v_step.heavy_deps := pawl._heavy_among(v_flow.workflow_id, v_step.deps);
     if v_step.child_workflow_id is null then
-        insert into pawl.queue (name, workflow_id, step_timeout)
+        insert into pawl_data.queue (name, workflow_id, step_timeout)
         values (flow || '/' || step, v_flow.workflow_id, coalesce((options ->> 'timeout')::interval, v_flow.step_timeout))
         returning queue_id into v_step.queue_id;
-        perform nextval('pawl.queue_version');
+        perform nextval('pawl_data.queue_version');
     end if;
-    insert into pawl.flow_step select v_step.*;
-    insert into pawl.flow_edge (workflow_id, step_no, dependent_no)
+    insert into pawl_data.flow_step select v_step.*;
+    insert into pawl_data.flow_edge (workflow_id, step_no, dependent_no)
     select v_flow.workflow_id, d, v_step.step_no from unnest(v_step.deps) d;
     return 'created';
 end
@@ -228,7 +228,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return array(
-        select s.step_no from pawl.flow_step s
+        select s.step_no from pawl_data.flow_step s
         where s.workflow_id = p_workflow and s.step_no = any (p_steps) and (s.map_from is not null or s.child_workflow_id is not null)
         order by s.step_no);
 end
@@ -243,9 +243,9 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    if not exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
+    if not exists (select from pawl_data.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
         -- guard:flow_no_steps
-        perform pawl._raise('PW003', format('flow "%s" has no steps', (select w.name from pawl.workflow w where w.workflow_id = p_workflow)),
+        perform pawl._raise('PW003', format('flow "%s" has no steps', (select w.name from pawl_data.workflow w where w.workflow_id = p_workflow)),
             'Add them: select pawl.add_step(flow, step).');
     end if;
 end
@@ -260,23 +260,23 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_flow pawl.workflow;
+    v_flow pawl_data.workflow;
     v_leaves int[];
 begin
-    select w.* into v_flow from pawl.workflow w where w.workflow_id = p_workflow for update;
+    select w.* into v_flow from pawl_data.workflow w where w.workflow_id = p_workflow for update;
     if v_flow.frozen then
         return;
     end if;
     v_leaves := array(
-        select s.step_no from pawl.flow_step s
+        select s.step_no from pawl_data.flow_step s
         where s.workflow_id = p_workflow
-          and not exists (select from pawl.flow_edge e where e.workflow_id = p_workflow and e.step_no = s.step_no)
+          and not exists (select from pawl_data.flow_edge e where e.workflow_id = p_workflow and e.step_no = s.step_no)
         order by s.step_no);
-    insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, heavy_deps, options)
+    insert into pawl_data.flow_step (workflow_id, step_no, name, deps, plain, heavy_deps, options)
     values (p_workflow, 0, 'run', v_leaves, false, pawl._heavy_among(p_workflow, v_leaves), '{}');
-    insert into pawl.flow_edge (workflow_id, step_no, dependent_no)
+    insert into pawl_data.flow_edge (workflow_id, step_no, dependent_no)
     select p_workflow, d, 0 from unnest(v_leaves) d;
-    update pawl.workflow w set frozen = true where w.workflow_id = p_workflow;
+    update pawl_data.workflow w set frozen = true where w.workflow_id = p_workflow;
 end
 $$;
 comment on function pawl._freeze_flow(int) is 'freezes a flow at its first trigger';
@@ -290,10 +290,10 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return not exists (
-        select from pawl.flow_step s
+        select from pawl_data.flow_step s
         where s.workflow_id = p_workflow and s.deps = '{}' and s.queue_id is not null
           and not exists (
-              select from pawl.worker k
+              select from pawl_data.worker k
               where k.ended_at is null and k.lease_until > p_now and s.queue_id = any (k.queue_ids)
                 -- guard:flow_handled_tenant
                 and (k.tenant is null or k.tenant = p_tenant)));
@@ -309,23 +309,23 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_flow pawl.workflow;
+    v_flow pawl_data.workflow;
 begin
     perform pawl._only_read_committed('delete_flow');
     perform pawl._only_unbound('delete_flow');
-    select w.* into v_flow from pawl.workflow w where w.name = delete_flow.name and w.flow for update;
+    select w.* into v_flow from pawl_data.workflow w where w.name = delete_flow.name and w.flow for update;
     if not found then
         return 'not_found';
     end if;
-    if v_flow.frozen or exists (select from pawl.flow_step s where s.child_workflow_id = v_flow.workflow_id) then
+    if v_flow.frozen or exists (select from pawl_data.flow_step s where s.child_workflow_id = v_flow.workflow_id) then
         return 'refused';
     end if;
-    delete from pawl.flow_edge e where e.workflow_id = v_flow.workflow_id;
-    delete from pawl.flow_step s where s.workflow_id = v_flow.workflow_id;
-    delete from pawl.queue q where q.workflow_id = v_flow.workflow_id;
-    delete from pawl.workflow w where w.workflow_id = v_flow.workflow_id;
-    perform nextval('pawl.queue_version');
-    insert into pawl.act (at, what, who, detail)
+    delete from pawl_data.flow_edge e where e.workflow_id = v_flow.workflow_id;
+    delete from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id;
+    delete from pawl_data.queue q where q.workflow_id = v_flow.workflow_id;
+    delete from pawl_data.workflow w where w.workflow_id = v_flow.workflow_id;
+    perform nextval('pawl_data.queue_version');
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), 'delete_flow', pawl._caller(), json_build_object('flow', name));
     return 'ok';
 end
@@ -346,18 +346,18 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    if not exists (select from pawl.workflow w where w.name = list_steps.flow and w.flow) then
+    if not exists (select from pawl_data.workflow w where w.name = list_steps.flow and w.flow) then
         perform pawl._raise('PW002', format('unknown flow "%s"', flow));
     end if;
     return query
     select s.name, pawl._dep_names(s),
            q.name, c.name, s.options,
-           not exists (select from pawl.flow_edge e where e.workflow_id = s.workflow_id and e.step_no = s.step_no and e.dependent_no > 0),
+           not exists (select from pawl_data.flow_edge e where e.workflow_id = s.workflow_id and e.step_no = s.step_no and e.dependent_no > 0),
            w.frozen
-    from pawl.workflow w
-    join pawl.flow_step s on s.workflow_id = w.workflow_id
-    left join pawl.queue q on q.queue_id = s.queue_id
-    left join pawl.workflow c on c.workflow_id = s.child_workflow_id
+    from pawl_data.workflow w
+    join pawl_data.flow_step s on s.workflow_id = w.workflow_id
+    left join pawl_data.queue q on q.queue_id = s.queue_id
+    left join pawl_data.workflow c on c.workflow_id = s.child_workflow_id
     where w.name = list_steps.flow and s.step_no > 0
     order by s.step_no;
 end
@@ -485,7 +485,7 @@ $$;
 comment on function pawl._check_definition(json) is 'refuses a definition of a flow that has not the right form';
 
 -- Makes a flow what its definition says. p_flow is a row of nulls for a new one.
-create or replace function pawl._change_flow(p_flow pawl.workflow, p_definition json, p_options json, p_altered boolean, p_steps boolean)
+create or replace function pawl._change_flow(p_flow pawl_data.workflow, p_definition json, p_options json, p_altered boolean, p_steps boolean)
 returns void
 language plpgsql
 volatile
@@ -502,15 +502,15 @@ begin
     end if;
     if p_steps then
         -- Not triggered yet, so nothing depends on the numbers of the steps.
-        delete from pawl.flow_edge e where e.workflow_id = p_flow.workflow_id;
-        delete from pawl.flow_step s where s.workflow_id = p_flow.workflow_id;
-        delete from pawl.queue q where q.workflow_id = p_flow.workflow_id and q.queue_id <> p_flow.queue_id;
+        delete from pawl_data.flow_edge e where e.workflow_id = p_flow.workflow_id;
+        delete from pawl_data.flow_step s where s.workflow_id = p_flow.workflow_id;
+        delete from pawl_data.queue q where q.workflow_id = p_flow.workflow_id and q.queue_id <> p_flow.queue_id;
         perform pawl.add_step(v_name, d.step, d.deps, d.options)
         from (select o.* from pawl._order_steps(p_definition -> 'steps') o order by o.n offset 0) d;
     end if;
 end
 $$;
-comment on function pawl._change_flow(pawl.workflow, json, json, boolean, boolean) is 'brings a flow to its definition';
+comment on function pawl._change_flow(pawl_data.workflow, json, json, boolean, boolean) is 'brings a flow to its definition';
 
 create or replace function pawl.apply_flow(definition json, only_check boolean default false)
 returns table (change text, step text, was json, becomes json)
@@ -523,7 +523,7 @@ as $$
 #variable_conflict use_column
 declare
     v_name text;
-    v_flow pawl.workflow;
+    v_flow pawl_data.workflow;
     v_options json;
     v_changes int := 0;
     v_steps int := 0;
@@ -533,11 +533,11 @@ begin
     perform pawl._check_definition(definition);
     v_name := definition ->> 'flow';
     v_options := (select coalesce(json_object_agg(o.key, o.value), '{}') from json_each(definition) o where o.key not in ('flow', 'steps'));
-    select w.* into v_flow from pawl.workflow w where w.name = v_name for update;
+    select w.* into v_flow from pawl_data.workflow w where w.name = v_name for update;
     -- A check makes nothing that lasts.
     if not found and not only_check then
         perform pawl._hold_name(v_name);
-        select w.* into v_flow from pawl.workflow w where w.name = v_name for update;
+        select w.* into v_flow from pawl_data.workflow w where w.name = v_name for update;
     end if;
     if v_flow.workflow_id is not null and not v_flow.flow then
         perform pawl._raise('PW003', format('workflow "%s" is not a flow', v_name), 'Use a new name.');
@@ -546,7 +546,7 @@ begin
         select case when o.step_no is null then 'add' when d.step is null then 'remove' else 'change' end, coalesce(o.name, d.step),
                case when o.step_no is not null then json_build_object('deps', to_json(pawl._dep_names(o)), 'options', o.options) end,
                case when d.step is not null then json_build_object('deps', to_json(d.deps), 'options', d.options) end
-        from (select s.* from pawl.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no > 0) o
+        from (select s.* from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no > 0) o
         full join pawl._order_steps(definition -> 'steps') d on d.step = o.name
         where o.step_no is null or d.step is null or o.options::jsonb <> d.options::jsonb or pawl._dep_names(o) <> d.deps
         order by coalesce(d.n, 0), o.step_no
@@ -592,7 +592,7 @@ Locks: the row of the flow, or a new row of its name; waits for another transact
 Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
 Bound: 2,000 steps.';
 
-create or replace function pawl._dep_names(p_step pawl.flow_step)
+create or replace function pawl._dep_names(p_step pawl_data.flow_step)
 returns text[]
 language plpgsql
 stable
@@ -601,7 +601,7 @@ as $$
 begin
     return array(
         select d.name from unnest(p_step.deps) with ordinality u (no, n)
-        join pawl.flow_step d on d.workflow_id = p_step.workflow_id and d.step_no = u.no order by u.n);
+        join pawl_data.flow_step d on d.workflow_id = p_step.workflow_id and d.step_no = u.no order by u.n);
 end
 $$;
-comment on function pawl._dep_names(pawl.flow_step) is 'the names of what a step depends on';
+comment on function pawl._dep_names(pawl_data.flow_step) is 'the names of what a step depends on';

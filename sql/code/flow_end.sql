@@ -11,16 +11,16 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_id uuid := p_run;
     v_no int := 0;
 begin
     loop
         -- guard:flow_lock
-        select t.* into v_task from pawl.task t where t.run_id = v_id and t.task_no = v_no for update skip locked;
+        select t.* into v_task from pawl_data.task t where t.run_id = v_id and t.task_no = v_no for update skip locked;
         if not found then
             -- A parent may have ended; the run itself has not, or there would be no task.
-            return v_id <> p_run and not exists (select from pawl.task t where t.run_id = v_id and t.task_no = v_no);
+            return v_id <> p_run and not exists (select from pawl_data.task t where t.run_id = v_id and t.task_no = v_no);
         end if;
         exit when v_task.place <> 4 or v_task.parent_id is null or v_task.parent_step is null;
         v_id := v_task.parent_id;
@@ -42,9 +42,9 @@ declare
     v_count bigint;
 begin
     select count(*) into v_count
-    from (select from pawl.task t where t.run_id = p_run and t.task_no > 0 order by t.task_no for update skip locked) l;
+    from (select from pawl_data.task t where t.run_id = p_run and t.task_no > 0 order by t.task_no for update skip locked) l;
     -- guard:flow_lock_tasks
-    return v_count = (select count(*) from pawl.task t where t.run_id = p_run and t.task_no > 0);
+    return v_count = (select count(*) from pawl_data.task t where t.run_id = p_run and t.task_no > 0);
 end
 $$;
 comment on function pawl._lock_tasks(uuid) is 'locks the tasks of a run of a flow, unless somebody else has one';
@@ -60,7 +60,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_ended uuid[];
     v_ids uuid[];
     v_outputs json[];
@@ -72,10 +72,10 @@ begin
     for v_task in
         select t.*
         from unnest(p_runs) r
-        cross join lateral (select t.* from pawl.task t where t.run_id = r and t.task_no = 0 offset 0) t
-        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+        cross join lateral (select t.* from pawl_data.task t where t.run_id = r and t.task_no = 0 offset 0) t
+        cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = t.queue_id offset 0) q
         cross join lateral (
-            select from pawl.flow_step s
+            select from pawl_data.flow_step s
             where s.workflow_id = q.workflow_id and s.step_no = 0 and (s.heavy_deps <> '{}' or cardinality(s.deps) > v_few) offset 0) s
     loop
         v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
@@ -88,16 +88,16 @@ begin
     select array_agg(d.run_id), array_agg(d.outputs), array_agg(d.started_at) into v_ids, v_outputs, v_started
     from pawl._dep_outputs(p_runs, array(select 0 from unnest(p_runs))) d;
     with gone as (
-        delete from pawl.task t
+        delete from pawl_data.task t
         using unnest(v_ids, v_outputs, v_started) e (run_id, output, first_at)
-        cross join lateral (select h.ctid from pawl.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
+        cross join lateral (select h.ctid from pawl_data.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
         where t.ctid = h.ctid
           -- As for a plain commit.
           and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
           and t.triggered_at > p_now - interval '24 hours'
         returning t.*, e.output, e.first_at
     ), ended as (
-        insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
+        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
                               rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
         select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, 1, g.triggered_at,
                g.first_at, p_now, false, g.input_apart,
@@ -107,7 +107,7 @@ begin
     )
     select array_agg(e.run_id) into v_ended from ended e;
     for v_task in
-        select t.* from pawl.task t
+        select t.* from pawl_data.task t
         where t.run_id = any (p_runs) and t.task_no = 0 and t.run_id <> all (coalesce(v_ended, '{}'))
     loop
         v_task.attempt := 1;
@@ -120,21 +120,21 @@ comment on function pawl._end_flows(uuid[], timestamptz) is 'ends runs of flows 
 
 -- Steps inside of a task had undos, and the task goes: from now on the run knows of them. Before, only the task does, because
 -- its worker does not wait for others of the run. Task 0 is locked.
-create or replace function pawl._note_undos(p_run pawl.task)
+create or replace function pawl._note_undos(p_run pawl_data.task)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    update pawl.task t set undo = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.undo;
+    update pawl_data.task t set undo = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.undo;
 end
 $$;
-comment on function pawl._note_undos(pawl.task) is 'a run of a flow has something to undo';
+comment on function pawl._note_undos(pawl_data.task) is 'a run of a flow has something to undo';
 
 -- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
 -- leaves a record, because nobody knows what it did.
-create or replace function pawl._drop_tasks(p_run pawl.task, p_held boolean, p_now timestamptz, p_only int default null)
+create or replace function pawl._drop_tasks(p_run pawl_data.task, p_held boolean, p_now timestamptz, p_only int default null)
 returns void
 language plpgsql
 volatile
@@ -148,9 +148,9 @@ declare
 begin
     for v_gone in
         with gone as (
-            delete from pawl.task t
+            delete from pawl_data.task t
             where t.ctid = any (array(
-                select d.ctid from pawl.task d
+                select d.ctid from pawl_data.task d
                 where d.run_id = p_run.run_id and d.task_no > 0 and (p_only is null or d.task_no = p_only)
                   and (p_held or d.place <> 2)
                 for update skip locked))
@@ -158,10 +158,10 @@ begin
         )
         select g.*, s.name, s.undo
         from gone g
-        join pawl.queue q on q.queue_id = p_run.queue_id
-        join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
+        join pawl_data.queue q on q.queue_id = p_run.queue_id
+        join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
     loop
-        delete from pawl.wait w where w.run_id = p_run.run_id and w.task_no = v_gone.task_no;
+        delete from pawl_data.wait w where w.run_id = p_run.run_id and w.task_no = v_gone.task_no;
         if v_gone.has_undos then
             -- guard:lost_task_undos
             perform pawl._note_undos(p_run);
@@ -173,11 +173,11 @@ begin
     end loop;
 end
 $$;
-comment on function pawl._drop_tasks(pawl.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
+comment on function pawl._drop_tasks(pawl_data.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
 
 -- Steps of a run that are child runs and have not ended, when the run does: one with an undo leaves a record, because nobody
 -- knows what it has done, or does until the cancel reaches it.
-create or replace function pawl._leave_children(p_run pawl.task, p_now timestamptz)
+create or replace function pawl._leave_children(p_run pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -188,19 +188,19 @@ begin
         return;
     end if;
     perform pawl._record_task(p_run, w.task_no, s.name, 3, null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
-    from pawl.wait w
-    join pawl.queue q on q.queue_id = p_run.queue_id
-    join pawl.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
+    from pawl_data.wait w
+    join pawl_data.queue q on q.queue_id = p_run.queue_id
+    join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
     -- A child that a task has started by itself is a step of that task.
     where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 5 and strpos(w.name, '#') = 0 and s.undo is not null;
 end
 $$;
-comment on function pawl._leave_children(pawl.task, timestamptz) is 'records the children of a flow that it ends without';
+comment on function pawl._leave_children(pawl_data.task, timestamptz) is 'records the children of a flow that it ends without';
 
 -- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
 -- task is held, at the latest after a grace. Task 0 is locked.
 create or replace function pawl._begin_ending(
-    p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_by text, p_now timestamptz)
+    p_run pawl_data.task, p_status int, p_error json, p_rollback boolean, p_by text, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -213,12 +213,12 @@ begin
     if p_run.ending is not null then
         return;
     end if;
-    update pawl.task t set ending = v_ending where t.run_id = p_run.run_id and t.task_no = 0;
+    update pawl_data.task t set ending = v_ending where t.run_id = p_run.run_id and t.task_no = 0;
     p_run.ending := v_ending;
     -- A holder that cannot be marked now, because its commit is under way, is told by that commit.
-    update pawl.task t set ending = v_ending
+    update pawl_data.task t set ending = v_ending
     where t.ctid = any (array(
-        select d.ctid from pawl.task d
+        select d.ctid from pawl_data.task d
         where d.run_id = p_run.run_id and d.task_no > 0 and d.place = 2
         for update skip locked));
     perform pawl._start_grace(p_run, p_now);
@@ -226,10 +226,10 @@ begin
     perform pawl._let_end(p_run, p_now);
 end
 $$;
-comment on function pawl._begin_ending(pawl.task, int, json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
+comment on function pawl._begin_ending(pawl_data.task, int, json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
 
 -- Ends a run that is to end, or starts its rollback, if nobody holds a task of it any more.
-create or replace function pawl._let_end(p_run pawl.task, p_now timestamptz)
+create or replace function pawl._let_end(p_run pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -237,7 +237,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     perform pawl._drop_tasks(p_run, false, p_now);
-    if exists (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0) then
+    if exists (select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no > 0) then
         return 'ok';
     end if;
     -- guard:child_undo
@@ -246,10 +246,10 @@ begin
         (p_run.ending ->> 'rollback')::boolean, p_now);
 end
 $$;
-comment on function pawl._let_end(pawl.task, timestamptz) is 'ends a run of a flow once no task of it is held';
+comment on function pawl._let_end(pawl_data.task, timestamptz) is 'ends a run of a flow once no task of it is held';
 
 -- The grace is over, or a time limit is: takes every task away and ends the run. busy: somebody has one locked.
-create or replace function pawl._force_end(p_run pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+create or replace function pawl._force_end(p_run pawl_data.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -266,11 +266,11 @@ begin
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;
-comment on function pawl._force_end(pawl.task, int, json, boolean, timestamptz) is 'ends a run of a flow whoever holds a task of it';
+comment on function pawl._force_end(pawl_data.task, int, json, boolean, timestamptz) is 'ends a run of a flow whoever holds a task of it';
 
 -- A task came to something: the record, and what follows for the run. Both rows are locked.
 create or replace function pawl._finish_task(
-    p_run pawl.task, p_task int, p_state int, p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
+    p_run pawl_data.task, p_task int, p_state int, p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
     p_fence int default 0, p_started timestamptz default null, p_source uuid default null)
 returns void
 language plpgsql
@@ -278,16 +278,16 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_step pawl.flow_step := pawl._flow_step(p_run, p_task / 1000000);
+    v_step pawl_data.flow_step := pawl._flow_step(p_run, p_task / 1000000);
     v_undos boolean;
 begin
-    delete from pawl.task t where t.run_id = p_run.run_id and t.task_no = p_task returning t.undo into v_undos;
+    delete from pawl_data.task t where t.run_id = p_run.run_id and t.task_no = p_task returning t.undo into v_undos;
     if v_undos then
         -- guard:task_undos
         perform pawl._note_undos(p_run);
     end if;
     -- Waits that it opened and did not wait for: a signal or an event must not find them.
-    delete from pawl.wait w where w.run_id = p_run.run_id and w.task_no = p_task;
+    delete from pawl_data.wait w where w.run_id = p_run.run_id and w.task_no = p_task;
     perform pawl._record_task(p_run, p_task, v_step.name, p_state, p_output, p_error, v_step.undo, p_attempt, p_fence, p_started,
         p_now, p_source);
     if p_run.ending is not null then
@@ -305,7 +305,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._finish_task(pawl.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records what a task of a flow came to and lets the run go on';
+comment on function pawl._finish_task(pawl_data.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records what a task of a flow came to and lets the run go on';
 
 -- What an error says, for a sentence.
 create or replace function pawl._error_text(p_error json)
@@ -323,7 +323,7 @@ comment on function pawl._error_text(json) is 'what an error says, in short';
 
 -- An item that ends or interrupts the claim of a flow's task.
 create or replace function pawl._commit_task(
-    p_run pawl.task, p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json,
+    p_run pawl_data.task, p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
 volatile
@@ -371,7 +371,7 @@ begin
     value := json_build_object('final', true);
 end
 $$;
-comment on function pawl._commit_task(pawl.task, pawl.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
+comment on function pawl._commit_task(pawl_data.task, pawl_data.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
 
 -- Whether a run can have, or have had, a task of this number: its workflow has a step for it, whose elements are tasks if it is a map.
 create or replace function pawl._has_task(p_run uuid, p_task int)
@@ -383,9 +383,9 @@ as $$
 begin
     return exists (
         select
-        from pawl.queue q
-        join pawl.flow_step s on s.workflow_id = q.workflow_id
-        where q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
+        from pawl_data.queue q
+        join pawl_data.flow_step s on s.workflow_id = q.workflow_id
+        where q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id)
           and s.step_no = p_task / 1000000 and (s.map_from is null) = (p_task % 1000000 = 0));
 end
@@ -405,9 +405,9 @@ as $$
 begin
     select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error) into value
     from (
-        select s.* from pawl.step s where s.run_id = p_run and s.task_no = p_task
+        select s.* from pawl_data.step s where s.run_id = p_run and s.task_no = p_task
         union all
-        select k.* from pawl.step_kept k where k.run_id = p_run and k.task_no = p_task
+        select k.* from pawl_data.step_kept k where k.run_id = p_run and k.task_no = p_task
     ) s
     where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in (1, 2)
     limit 1;

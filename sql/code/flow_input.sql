@@ -29,8 +29,8 @@ begin
     end if;
     return (
         select s.name || '/' || greatest(p_task % 1000000, 1) || '/' || p_name
-        from pawl.flow_step s
-        where s.workflow_id = (select q.workflow_id from pawl.queue q where q.queue_id = p_queue)
+        from pawl_data.flow_step s
+        where s.workflow_id = (select q.workflow_id from pawl_data.queue q where q.queue_id = p_queue)
           and s.step_no = p_task / 1000000);
 end
 $$;
@@ -51,11 +51,11 @@ as $$
 begin
     return query
     select s.run_id, s.task_no, s.state, s.output, s.error, s.started_at
-    from pawl.step s
+    from pawl_data.step s
     where s.run_id = any (p_runs) and s.task_no = any (p_tasks) and strpos(s.name, '#') = 0 and s.state in (1, 4)
     union all
     select k.run_id, k.task_no, k.state, k.output, k.error, k.started_at
-    from pawl.step_kept k
+    from pawl_data.step_kept k
     where k.run_id = any (p_runs) and k.task_no = any (p_tasks) and strpos(k.name, '#') = 0 and k.state in (1, 4);
 end
 $$;
@@ -82,12 +82,12 @@ begin
     loop
         return query
         select s.run_id, v_step, s.task_no, s.output
-        from pawl.step s
+        from pawl_data.step s
         where s.run_id = any (v_runs) and s.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
           and strpos(s.name, '#') = 0 and s.state = 1
         union all
         select k.run_id, v_step, k.task_no, k.output
-        from pawl.step_kept k
+        from pawl_data.step_kept k
         where k.run_id = any (v_runs) and k.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
           and strpos(k.name, '#') = 0 and k.state = 1;
     end loop;
@@ -131,10 +131,10 @@ begin
     select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.no = any (s.heavy_deps))
     into v_runs, v_steps, v_deps, v_heavy
     from unnest(p_runs, p_steps) i (run_id, step_no)
-    cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
-    cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
+    cross join lateral (select t.queue_id from pawl_data.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
+    cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = t.queue_id offset 0) q
     cross join lateral (
-        select s.deps, s.heavy_deps from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+        select s.deps, s.heavy_deps from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
     cross join lateral unnest(s.deps) d (no);
     return query
     with part as materialized (
@@ -199,17 +199,17 @@ begin
     with it as materialized (
         select i.run_id, i.step_no, t.queue_id
         from unnest(p_runs, p_steps) i (run_id, step_no)
-        cross join lateral (select t.queue_id from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
+        cross join lateral (select t.queue_id from pawl_data.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
     ), dep as materialized (
         -- Many runs of few flows.
         select i.queue_id, i.step_no, d.no, d.n, x.name, x.map_from is not null as mapped
         from (select distinct i.queue_id, i.step_no from it i) i
-        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = i.queue_id offset 0) q
+        cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = i.queue_id offset 0) q
         cross join lateral (
-            select s.workflow_id, s.deps from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+            select s.workflow_id, s.deps from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
         left join lateral unnest(s.deps) with ordinality d (no, n) on true
         left join lateral (
-            select x.name, x.map_from from pawl.flow_step x where x.workflow_id = s.workflow_id and x.step_no = d.no offset 0) x on true
+            select x.name, x.map_from from pawl_data.flow_step x where x.workflow_id = s.workflow_id and x.step_no = d.no offset 0) x on true
     )
     select array_agg(i.run_id), array_agg(i.step_no), array_agg(d.no), array_agg(d.name), array_agg(d.mapped), array_agg(d.n)
     into v_runs, v_steps, v_deps, v_names, v_mapped, v_places
@@ -250,7 +250,7 @@ as $$
 begin
     return (
         select case when t.input_apart then pawl._input_of(t.run_id) else t.input end
-        from pawl.task t where t.run_id = p_run and t.task_no = 0);
+        from pawl_data.task t where t.run_id = p_run and t.task_no = 0);
 end
 $$;
 comment on function pawl._run_input(uuid) is 'the input of a run that has not ended';
@@ -291,12 +291,12 @@ begin
         from (select distinct u as run_id from unnest(p_runs) u) r
         cross join lateral (
             select case when t.input_apart then pawl._input_of(t.run_id) else t.input end as input
-            from pawl.task t where t.run_id = r.run_id and t.task_no = 0 offset 0) t
+            from pawl_data.task t where t.run_id = r.run_id and t.task_no = 0 offset 0) t
     )
     select i.n, i.run_id, i.task_no,
            case when i.task_no % 1000000 > 0
                 then json_build_object('run', r.input, 'item', (
-                         select t.input from pawl.task t where t.run_id = i.run_id and t.task_no = i.task_no),
+                         select t.input from pawl_data.task t where t.run_id = i.run_id and t.task_no = i.task_no),
                          'index', i.task_no % 1000000 - 1)
                 -- As _with_run, without the call.
                 else ('{"run": ' || coalesce(r.input::text, 'null') || case when d.none then '}' else ', ' end
@@ -331,7 +331,7 @@ begin
     select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no),
            array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no)
     into v_runs, v_tasks
-    from pawl.task t where t.ctid = any (p_tids) and t.task_no > 0;
+    from pawl_data.task t where t.ctid = any (p_tids) and t.task_no > 0;
     while v_from <= cardinality(v_runs) loop
         select array_agg(p.run_id || ' ' || p.task_no order by p.n) filter (where p.fits) as keys,
                array_agg(p.input order by p.n) filter (where p.fits) as inputs,

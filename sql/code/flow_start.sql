@@ -19,7 +19,7 @@ declare
     v_queues int[];
     v_tenants text[];
     -- Where nobody is bound to a tenant, one call for each queue will do.
-    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
+    v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
     v_runs uuid[];
     v_steps int[];
 begin
@@ -27,9 +27,9 @@ begin
         select t.run_id, t.priority as run_priority, t.round, t.kept, t.recorded, t.paused, t.triggered_at, t.tenant, t.limit_key, s.step_no,
                s.queue_id, s.priority, s.plain, s.heavy_deps <> '{}' or cardinality(s.deps) > v_few as much
         from unnest(p_runs, p_steps) i (run_id, step_no)
-        cross join lateral (select t.* from pawl.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
-        cross join lateral (select q.workflow_id from pawl.queue q where q.queue_id = t.queue_id offset 0) q
-        cross join lateral (select s.* from pawl.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
+        cross join lateral (select t.* from pawl_data.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
+        cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = t.queue_id offset 0) q
+        cross join lateral (select s.* from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = i.step_no offset 0) s
         where i.step_no > 0
     ), large as materialized (
         select b.run_id, b.step_no
@@ -42,7 +42,7 @@ begin
           and not exists (select from large l where l.run_id = i.run_id and l.step_no = i.step_no)
     ), made as (
         -- Of an earlier round a task may have recorded something.
-        insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
+        insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
                                triggered_at, tenant, limit_key, paused, woken)
         select i.run_id, i.step_no * 1000000, i.queue_id,
                case when i.paused is not null or p_delay > interval '0' then 1 else 0 end,
@@ -114,15 +114,15 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_run pawl.task;
-    v_step pawl.flow_step;
+    v_run pawl_data.task;
+    v_step pawl_data.flow_step;
     v_input json;
     v_skip json;
     v_error json;
     v_items json[];
 begin
     -- Read anew: the start of another step may have failed the run, and ended it.
-    select t.* into v_run from pawl.task t where t.run_id = p_run and t.task_no = 0;
+    select t.* into v_run from pawl_data.task t where t.run_id = p_run and t.task_no = 0;
     if not found or v_run.ending is not null then
         return false;
     end if;
@@ -166,7 +166,7 @@ $$;
 comment on function pawl._start_step(uuid, int, timestamptz, interval) is 'starts, skips or fails one step of a flow';
 
 -- Why a step is to be skipped with one that it depends on, or null.
-create or replace function pawl._skipped_before(p_run pawl.task, p_step pawl.flow_step)
+create or replace function pawl._skipped_before(p_run pawl_data.task, p_step pawl_data.flow_step)
 returns json
 language plpgsql
 stable
@@ -179,13 +179,13 @@ begin
     return (
         select json_build_object('code', 'skipped', 'message', format('step %s was skipped', x.name), 'spreads', true)
         from pawl._outputs(array[p_run.run_id], array(select d * 1000000 from unnest(p_step.deps) d)) o
-        join pawl.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = o.task_no / 1000000
+        join pawl_data.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = o.task_no / 1000000
         where o.state = 4 and (o.error ->> 'spreads')::boolean
         order by x.step_no
         limit 1);
 end
 $$;
-comment on function pawl._skipped_before(pawl.task, pawl.flow_step) is 'why a step is skipped together with another';
+comment on function pawl._skipped_before(pawl_data.task, pawl_data.flow_step) is 'why a step is skipped together with another';
 
 create or replace function pawl._meets(p_condition json, p_input json)
 returns boolean
@@ -209,13 +209,13 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return (select least(16, pawl._gather_max() / greatest(s.payload_max, 1)) from pawl.setting s where s.only_row);
+    return (select least(16, pawl._gather_max() / greatest(s.payload_max, 1)) from pawl_data.setting s where s.only_row);
 end
 $$;
 comment on function pawl._few_deps() is 'how many outputs are within the limit, however large they are';
 
 -- What a step depends on has a limit: it is handed out as one value.
-create or replace function pawl._too_much(p_run pawl.task, p_step pawl.flow_step)
+create or replace function pawl._too_much(p_run pawl_data.task, p_step pawl_data.flow_step)
 returns json
 language plpgsql
 stable
@@ -235,16 +235,16 @@ begin
         where b.bytes > pawl._gather_max());
 end
 $$;
-comment on function pawl._too_much(pawl.task, pawl.flow_step) is 'an error if a step depends on more than it can be given';
+comment on function pawl._too_much(pawl_data.task, pawl_data.flow_step) is 'an error if a step depends on more than it can be given';
 
 -- The array that a map step goes over, element by element.
-create or replace function pawl._map_items(p_run pawl.task, p_step pawl.flow_step, out items json[], out error json)
+create or replace function pawl._map_items(p_run pawl_data.task, p_step pawl_data.flow_step, out items json[], out error json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_from pawl.flow_step;
+    v_from pawl_data.flow_step;
     v_array json;
     v_count int;
 begin
@@ -273,12 +273,12 @@ begin
     items := array(select e.value from json_array_elements(v_array) with ordinality e (value, n) order by e.n);
 end
 $$;
-comment on function pawl._map_items(pawl.task, pawl.flow_step) is 'the elements that a map step goes over';
+comment on function pawl._map_items(pawl_data.task, pawl_data.flow_step) is 'the elements that a map step goes over';
 
 -- The tasks of one step, one for each item; or child runs. How many there are: those recorded in an earlier round are not
 -- made again. p_input: of the step as a whole, where there is one.
 create or replace function pawl._put_tasks(
-    p_run pawl.task, p_step pawl.flow_step, p_items json[], p_input json, p_now timestamptz, p_delay interval)
+    p_run pawl_data.task, p_step pawl_data.flow_step, p_items json[], p_input json, p_now timestamptz, p_delay interval)
 returns int
 language plpgsql
 volatile
@@ -308,7 +308,7 @@ begin
         loop
             -- Or fails, and the run with it.
             exit when not exists (
-                select from pawl.task t where t.run_id = p_run.run_id and t.task_no = 0 and t.ending is null);
+                select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no = 0 and t.ending is null);
             perform pawl._start_step_child(p_run, p_step,
                 p_step.step_no * 1000000 + case when p_step.map_from is null then 0 else v_item.n::int end,
                 case when p_step.map_from is null then p_input
@@ -316,7 +316,7 @@ begin
                 p_now, v_delay);
         end loop;
     else
-        insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at, triggered_at,
+        insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at, triggered_at,
                                tenant, limit_key, paused, woken, input)
         select p_run.run_id, t.task_no, p_step.queue_id,
                case when p_run.paused is not null or v_delay > interval '0' then 1 else 0 end,
@@ -337,10 +337,10 @@ begin
     return v_count;
 end
 $$;
-comment on function pawl._put_tasks(pawl.task, pawl.flow_step, json[], json, timestamptz, interval) is 'makes the tasks of a step of a flow';
+comment on function pawl._put_tasks(pawl_data.task, pawl_data.flow_step, json[], json, timestamptz, interval) is 'makes the tasks of a step of a flow';
 
 -- A map step waits for so many elements; with none it is done.
-create or replace function pawl._open_gate(p_run pawl.task, p_step pawl.flow_step, p_count int, p_now timestamptz)
+create or replace function pawl._open_gate(p_run pawl_data.task, p_step pawl_data.flow_step, p_count int, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -348,38 +348,38 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_step.map_from is not null and p_count > 0 then
-        insert into pawl.gate (run_id, step_no, missing) values (p_run.run_id, p_step.step_no, p_count);
+        insert into pawl_data.gate (run_id, step_no, missing) values (p_run.run_id, p_step.step_no, p_count);
     elsif p_step.map_from is not null then
         perform pawl._end_maps(array[p_run.run_id], array[p_step.step_no], p_now);
     end if;
 end
 $$;
-comment on function pawl._open_gate(pawl.task, pawl.flow_step, int, timestamptz) is 'lets a map step wait for its elements';
+comment on function pawl._open_gate(pawl_data.task, pawl_data.flow_step, int, timestamptz) is 'lets a map step wait for its elements';
 
 -- A step that is another workflow: no task, but a child run and the wait for it.
 create or replace function pawl._start_step_child(
-    p_run pawl.task, p_step pawl.flow_step, p_task int, p_input json, p_now timestamptz, p_delay interval)
+    p_run pawl_data.task, p_step pawl_data.flow_step, p_task int, p_input json, p_now timestamptz, p_delay interval)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_workflow pawl.workflow;
+    v_workflow pawl_data.workflow;
     v_child uuid := pawl._id_make(p_now, pawl._id_slot(p_run.run_id));
 begin
-    select w.* into v_workflow from pawl.workflow w where w.workflow_id = p_step.child_workflow_id;
+    select w.* into v_workflow from pawl_data.workflow w where w.workflow_id = p_step.child_workflow_id;
     -- The wait first: a child that has nothing to do ends as it is started.
-    insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, child_id, created_at, due_at)
+    insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, child_id, created_at, due_at)
     values (p_run.run_id, p_task, p_step.name, 5, p_step.step_no, p_run.tenant, v_child, p_now, 'infinity');
-    update pawl.task t set attached = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.attached;
+    update pawl_data.task t set attached = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.attached;
     perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout,
         case when v_workflow.flow then v_workflow.workflow_id end, v_child, false, p_input, p_run.tenant,
         coalesce(p_step.priority, v_workflow.priority), p_delay, null, null, p_run.limit_key, p_run.run_id, p_step.name, p_task, false);
     perform pawl._wake_one(v_workflow.queue_id, p_run.tenant, p_now);
 end
 $$;
-comment on function pawl._start_step_child(pawl.task, pawl.flow_step, int, json, timestamptz, interval) is 'starts a child run for a step of a flow';
+comment on function pawl._start_step_child(pawl_data.task, pawl_data.flow_step, int, json, timestamptz, interval) is 'starts a child run for a step of a flow';
 
 -- The first tasks of runs that were just triggered.
 create or replace function pawl._open_flows(p_runs uuid[], p_workflow int, p_now timestamptz, p_delay interval)
@@ -395,22 +395,22 @@ declare
     v_runs uuid[];
     v_steps int[];
 begin
-    if not (select w.frozen from pawl.workflow w where w.workflow_id = p_workflow) then
+    if not (select w.frozen from pawl_data.workflow w where w.workflow_id = p_workflow) then
         perform pawl._freeze_flow(p_workflow);
         -- Until then steps may have been added.
         -- guard:undo_of_frozen
-        update pawl.task t
+        update pawl_data.task t
         set undo = true
         where t.run_id = any (p_runs) and t.task_no = 0 and not t.undo
-          and exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.undo is not null);
+          and exists (select from pawl_data.flow_step s where s.workflow_id = p_workflow and s.undo is not null);
     end if;
-    if not exists (select from pawl.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
+    if not exists (select from pawl_data.flow_step s where s.workflow_id = p_workflow and s.step_no > 0) then
         perform pawl._end_flows(p_runs, p_now);
         return;
     end if;
     select array_agg(r), array_agg(s.step_no) into v_runs, v_steps
     from unnest(p_runs) r
-    cross join pawl.flow_step s
+    cross join pawl_data.flow_step s
     where s.workflow_id = p_workflow and s.deps = '{}' and s.step_no > 0;
     select array_agg(s.run_id), array_agg(s.step_no) into v_runs, v_steps
     from pawl._start_steps(v_runs, v_steps, p_now, p_delay) s;
@@ -435,17 +435,17 @@ declare
     v_done int[] := array(
         select o.task_no / 1000000
         from pawl._outputs(array[p_run], array(
-            select s.step_no * 1000000 from pawl.flow_step s where s.workflow_id = p_workflow and s.step_no > 0)) o);
+            select s.step_no * 1000000 from pawl_data.flow_step s where s.workflow_id = p_workflow and s.step_no > 0)) o);
     v_steps int[];
     v_whole int[];
 begin
     with step as materialized (
         select s.step_no, cardinality(s.deps) as needed,
                (select count(*)::int from unnest(s.deps) d where d = any (v_done)) as come
-        from pawl.flow_step s
+        from pawl_data.flow_step s
         where s.workflow_id = p_workflow and s.step_no <> all (v_done)
     ), made as (
-        insert into pawl.gate (run_id, step_no, missing)
+        insert into pawl_data.gate (run_id, step_no, missing)
         select p_run, s.step_no, s.needed - s.come from step s where s.come > 0 and s.come < s.needed
     )
     select array_agg(s.step_no) into v_steps from step s where s.come = s.needed;

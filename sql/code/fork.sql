@@ -15,23 +15,23 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
-    v_task pawl.task;
-    v_run pawl.run;
-    v_workflow pawl.workflow;
+    v_task pawl_data.task;
+    v_run pawl_data.run;
+    v_workflow pawl_data.workflow;
     v_input json;
     v_seq int;
 begin
     perform pawl._check_ids('fork', array[run]);
     copied := 0;
     -- An ended source is locked, so that nobody purges it while its records are copied.
-    if not exists (select from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound))
+    if not exists (select from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound))
        -- guard:fork_lock
        and not pawl._hold_ended(run, v_bound) then
         answer := 'busy';
         return next;
         return;
     end if;
-    select t.* into v_task from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
+    select t.* into v_task from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
     v_run := pawl._last_run(run);
     if v_task.run_id is null and (v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant)) then
         answer := 'not_found';
@@ -46,17 +46,17 @@ begin
         return;
     end if;
     select w.* into v_workflow
-    from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id
+    from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where q.queue_id = coalesce(v_task.queue_id, v_run.queue_id);
     if from_step is not null and v_workflow.flow then
         select s.step_no into v_seq
-        from pawl.flow_step s where s.workflow_id = v_workflow.workflow_id and s.name = from_step and s.step_no > 0;
+        from pawl_data.flow_step s where s.workflow_id = v_workflow.workflow_id and s.name = from_step and s.step_no > 0;
     elsif from_step is not null then
         select min(s.seq) into v_seq
         from (
             select p.name, p.seq from pawl._steps(array[run]) p
             union all
-            select w.name, w.seq from pawl.wait w where w.run_id = run and w.kind > 0
+            select w.name, w.seq from pawl_data.wait w where w.run_id = run and w.kind > 0
         ) s
         where s.name = from_step or starts_with(s.name, from_step || '#');
     end if;
@@ -76,17 +76,17 @@ begin
     if v_workflow.flow then
         copied := pawl._fork_flow(run, run_id, v_workflow.workflow_id, from_step, v_now);
     else
-        insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
+        insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
                                undo, source_id)
         select fork.run_id, s.task_no, 1, 1, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.undo, run
         from pawl._steps(array[run]) s
         where s.state = 1 and s.name not like 'rollback:%' and v_seq is not null and s.seq < v_seq;
         get diagnostics copied = row_count;
-        update pawl.task t set recorded = true where t.run_id = fork.run_id;
+        update pawl_data.task t set recorded = true where t.run_id = fork.run_id;
     end if;
     perform pawl._audit(run_id, 0, false, v_now, 'forked_from', json_build_object('run', run, 'from_step', from_step),
         coalesce(by, pawl._caller()));
-    perform pawl._audit(run, 0, coalesce(v_task.kept, exists (select from pawl.run_kept k where k.run_id = run)), v_now,
+    perform pawl._audit(run, 0, coalesce(v_task.kept, exists (select from pawl_data.run_kept k where k.run_id = run)), v_now,
         'forked_to', json_build_object('run', run_id, 'from_step', from_step), coalesce(by, pawl._caller()));
     -- 1. A forks a run that is paused, whose row it does not lock. 2. B cancels that run and purges it. 3. A copies what is left of its
     -- records. Here A sees that the run is gone, and takes everything back.
@@ -114,7 +114,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return exists (select from pawl.task t where t.run_id = p_run and t.task_no > 0
+    return exists (select from pawl_data.task t where t.run_id = p_run and t.task_no > 0
                    -- guard:fork_flow_due
                    and (t.place <> 1 or t.due_at <= pawl.now()));
 end
@@ -132,19 +132,19 @@ declare
     v_again int[];
     v_copied int;
 begin
-    update pawl.task t
+    update pawl_data.task t
     set place = 4, recorded = true, undo = exists (
-            select from pawl.flow_step s where s.workflow_id = p_workflow and s.undo is not null)
+            select from pawl_data.flow_step s where s.workflow_id = p_workflow and s.undo is not null)
     where t.run_id = p_run and t.task_no = 0;
     with recursive again (step_no) as (
-        select s.step_no from pawl.flow_step s
+        select s.step_no from pawl_data.flow_step s
         where s.workflow_id = p_workflow and s.step_no > 0 and (p_step is null or s.name = p_step)
         union
         select e.dependent_no from again a
-        join pawl.flow_edge e on e.workflow_id = p_workflow and e.step_no = a.step_no
+        join pawl_data.flow_edge e on e.workflow_id = p_workflow and e.step_no = a.step_no
     )
     select array_agg(a.step_no) into v_again from again a;
-    insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
+    insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
                            error, source_id)
     -- Without their undos: the fork did none of it.
     select p_run, s.task_no, 1, s.state, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.error, p_from
@@ -175,25 +175,25 @@ declare
     v_n bigint;
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
-    v_run pawl.run;
+    v_run pawl_data.run;
     v_lives boolean;
 begin
     perform pawl._check_ids('purge', runs);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
         -- Looked at before the lock as well, as by retry.
-        v_lives := exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound));
+        v_lives := exists (select from pawl_data.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound));
         v_run := pawl._last_run(run_id);
         -- guard:purge_lock
         if not v_lives and not pawl._hold_ended(run_id, v_bound) then
             answer := 'busy';
-        elsif v_lives or exists (select from pawl.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then
+        elsif v_lives or exists (select from pawl_data.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then
             -- guard:purge_ended
             answer := 'refused';
         elsif v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
             answer := 'not_found';
         else
             perform pawl._purge_run(run_id, v_run);
-            insert into pawl.act (at, what, who, detail)
+            insert into pawl_data.act (at, what, who, detail)
             values (v_now, 'purge', coalesce(by, pawl._caller()), json_build_object('run', run_id, 'why', why));
             answer := 'ok';
         end if;
@@ -209,7 +209,7 @@ Locks: the rows of each run, if another transaction does not have them.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.
 Bound: 1,000 runs.';
 
-create or replace function pawl._purge_run(p_id uuid, p_run pawl.run)
+create or replace function pawl._purge_run(p_id uuid, p_run pawl_data.run)
 returns void
 language plpgsql
 volatile
@@ -220,20 +220,20 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 begin
-    delete from pawl.step s where s.run_id = p_id;
-    delete from pawl.step_kept s where s.run_id = p_id;
-    delete from pawl.audit a where a.run_id = p_id;
-    delete from pawl.audit_kept a where a.run_id = p_id;
-    delete from pawl.note n where n.run_id = p_id;
-    delete from pawl.note_kept n where n.run_id = p_id;
-    delete from pawl.input i where i.run_id = p_id;
-    delete from pawl.input_kept i where i.run_id = p_id;
-    delete from pawl.run r where r.run_id = p_id;
-    delete from pawl.run_kept r where r.run_id = p_id;
-    delete from pawl.key k
-    using pawl.queue q
+    delete from pawl_data.step s where s.run_id = p_id;
+    delete from pawl_data.step_kept s where s.run_id = p_id;
+    delete from pawl_data.audit a where a.run_id = p_id;
+    delete from pawl_data.audit_kept a where a.run_id = p_id;
+    delete from pawl_data.note n where n.run_id = p_id;
+    delete from pawl_data.note_kept n where n.run_id = p_id;
+    delete from pawl_data.input i where i.run_id = p_id;
+    delete from pawl_data.input_kept i where i.run_id = p_id;
+    delete from pawl_data.run r where r.run_id = p_id;
+    delete from pawl_data.run_kept r where r.run_id = p_id;
+    delete from pawl_data.key k
+    using pawl_data.queue q
     where q.queue_id = p_run.queue_id and k.tenant = p_run.tenant and k.workflow_id = q.workflow_id and k.key = p_run.key
       and k.run_id = p_id;
 end
 $$;
-comment on function pawl._purge_run(uuid, pawl.run) is 'deletes every row of an ended run';
+comment on function pawl._purge_run(uuid, pawl_data.run) is 'deletes every row of an ended run';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Rights: four sets of functions that one call grants to a role that exists. After all other functions: makes the privileges on
--- schema, tables, sequences and functions what pawl.granted says, and takes all others from PUBLIC and from every role.
+-- schema, tables, sequences and functions what pawl_data.granted says, and takes all others from PUBLIC and from every role.
 
 -- Which functions make a set. Everybody who has any set may also read the clock and the list of errors.
 create or replace function pawl._rights(p_rights text)
@@ -27,7 +27,7 @@ end
 $$;
 comment on function pawl._rights(text) is 'names of the functions that a set of rights holds';
 
--- Where the privileges on the engine's objects differ from pawl.granted, which alone says what a role may do. Surplus privileges were given
+-- Where the privileges on the engine's objects differ from pawl_data.granted, which alone says what a role may do. Surplus privileges were given
 -- by hand, by default privileges for new objects, or to PUBLIC (grantee 0) by a restore without ACLs. Missing ones were granted. A privilege
 -- with the grant option is surplus, because grant_role() gives none. Objects of another owner are not listed: the owner of the schema
 -- cannot change them.
@@ -43,18 +43,18 @@ begin
         select 'schema', n.oid, n.nspowner, a.grantee, a.privilege_type, a.is_grantable
         from pg_namespace n
         cross join aclexplode(n.nspacl) a
-        where n.nspname = 'pawl'
+        where n.nspname in ('pawl', 'pawl_data')
         union all
         select case c.relkind when 'S' then 'sequence' else 'table' end, c.oid, c.relowner, a.grantee, a.privilege_type, a.is_grantable
         from pg_class c
         cross join aclexplode(c.relacl) a
-        where c.relnamespace = 'pawl'::regnamespace
+        where c.relnamespace in ('pawl'::regnamespace, 'pawl_data'::regnamespace)
         union all
         select 'table', c.oid, c.relowner, a.grantee, a.privilege_type, a.is_grantable
         from pg_class c
         join pg_attribute t on t.attrelid = c.oid and t.attacl is not null
         cross join aclexplode(t.attacl) a
-        where c.relnamespace = 'pawl'::regnamespace
+        where c.relnamespace in ('pawl'::regnamespace, 'pawl_data'::regnamespace)
         union all
         -- A function without an ACL is executable by PUBLIC.
         select 'routine', p.oid, p.proowner, a.grantee, a.privilege_type, a.is_grantable
@@ -63,11 +63,11 @@ begin
         where p.pronamespace = 'pawl'::regnamespace
     ), due (kind, object, grantee, privilege) as (
         select 'schema', 'pawl'::regnamespace::oid, r.oid, 'USAGE'
-        from pawl.granted g
+        from pawl_data.granted g
         join pg_roles r on r.rolname = g.role_name
         union
         select 'routine', p.oid, r.oid, 'EXECUTE'
-        from pawl.granted g
+        from pawl_data.granted g
         join pg_roles r on r.rolname = g.role_name
         join pg_proc p on p.pronamespace = 'pawl'::regnamespace and p.proname = any (pawl._rights(g.rights))
     ), owner (oid) as (
@@ -90,7 +90,7 @@ end
 $$;
 comment on function pawl._rights_that_differ() is 'privileges that no grant names, and granted ones that a role lacks';
 
--- Makes the privileges what pawl.granted says. The caller holds the lock of _hold_grants().
+-- Makes the privileges what pawl_data.granted says. The caller holds the lock of _hold_grants().
 create or replace function pawl._set_rights()
 returns void
 language plpgsql
@@ -107,7 +107,8 @@ begin
     for v in select distinct d.kind, d.object, d.grantee from pawl._rights_that_differ() d where d.surplus loop
         -- Dynamic because neither an object nor a role can be a parameter of revoke; so are the others.
         case v.kind
-            when 'schema' then execute format('revoke all on schema pawl from %s cascade', pawl._grantee(v.grantee));
+            when 'schema' then
+                execute format('revoke all on schema %s from %s cascade', v.object::regnamespace, pawl._grantee(v.grantee));
             when 'sequence' then execute format('revoke all on sequence %s from %s cascade', v.object::regclass, pawl._grantee(v.grantee));
             when 'routine' then execute format('revoke all on routine %s from %s cascade', v.object::regprocedure, pawl._grantee(v.grantee));
             else execute format('revoke all on table %s from %s cascade', v.object::regclass, pawl._grantee(v.grantee));
@@ -125,12 +126,12 @@ begin
             execute format('grant execute on routine %s to %s', v.object::regprocedure, pawl._grantee(v.grantee));
         end if;
     end loop;
-    insert into pawl.bound_tenant (tenant)
-    select distinct g.tenant from pawl.granted g where g.tenant is not null
+    insert into pawl_data.bound_tenant (tenant)
+    select distinct g.tenant from pawl_data.granted g where g.tenant is not null
     on conflict on constraint bound_tenant_pkey do nothing;
-    update pawl.setting s
+    update pawl_data.setting s
     set tenants_bound = b.bound
-    from (select exists (select from pawl.granted g where g.tenant is not null)) b (bound)
+    from (select exists (select from pawl_data.granted g where g.tenant is not null)) b (bound)
     where s.only_row and s.tenants_bound <> b.bound;
 end
 $$;
@@ -185,7 +186,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     -- guard:grants_one_at_a_time
-    perform from pawl.setting s where s.only_row for update;
+    perform from pawl_data.setting s where s.only_row for update;
 end
 $$;
 comment on function pawl._hold_grants() is 'waits until no other grant is under way, and keeps others waiting';
@@ -239,10 +240,10 @@ begin
         perform pawl._raise('PW003', format('role "%s" owns schema pawl and cannot be bound to a tenant', role_name),
             'Bind another role.');
     end if;
-    insert into pawl.granted as g (role_name, rights, tenant) values (grant_role.role_name, grant_role.rights, grant_role.tenant)
+    insert into pawl_data.granted as g (role_name, rights, tenant) values (grant_role.role_name, grant_role.rights, grant_role.tenant)
     on conflict on constraint granted_pkey do update set tenant = excluded.tenant;
     perform pawl._set_rights();
-    insert into pawl.act (at, what, who, detail)
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), 'grant_role', pawl._caller(), json_build_object('role', role_name, 'rights', rights, 'tenant', tenant));
 end
 $$;
@@ -264,12 +265,12 @@ begin
     perform pawl._only_read_committed('revoke_role');
     perform pawl._only_granter('revoke_role');
     perform pawl._hold_grants();
-    delete from pawl.granted g where g.role_name = revoke_role.role_name and g.rights = revoke_role.rights;
+    delete from pawl_data.granted g where g.role_name = revoke_role.role_name and g.rights = revoke_role.rights;
     if not found then
         perform pawl._raise('PW001', format('role "%s" was not granted %s', role_name, rights));
     end if;
     perform pawl._set_rights();
-    insert into pawl.act (at, what, who, detail)
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), 'revoke_role', pawl._caller(), json_build_object('role', role_name, 'rights', rights));
 end
 $$;

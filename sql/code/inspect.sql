@@ -42,7 +42,7 @@ as $$
 begin
     return query
     select w.queue_ids, count(*)
-    from pawl.worker w
+    from pawl_data.worker w
     -- guard:workers_of_tenant
     where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)
       and (p_tenant is null or w.tenant is null or w.tenant = p_tenant)
@@ -53,7 +53,7 @@ comment on function pawl._live_workers(timestamptz, text) is 'live workers by th
 
 -- The task that says most about a run of a flow: held by a live worker, ready, or the first that is due.
 create or replace function pawl._shown_task(p_run uuid, p_now timestamptz)
-returns setof pawl.task
+returns setof pawl_data.task
 language plpgsql
 stable
 strict
@@ -62,8 +62,8 @@ as $$
 begin
     return query
     select t.*
-    from pawl.task t
-    left join pawl.worker w on w.session_id = t.session_id
+    from pawl_data.task t
+    left join pawl_data.worker w on w.session_id = t.session_id
     where t.run_id = p_run and t.task_no > 0
     -- guard:shown_live
     order by (t.place = 2 and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)) is not true, t.place = 1, t.due_at, t.task_no
@@ -107,10 +107,10 @@ begin
                coalesce(t.started_at, f.started_at), null::timestamptz,
                case when coalesce(f.place, t.place) = 1 then coalesce(f.due_at, t.due_at) end, w.name,
                t.ending is not null, t.rolling_back, t.parent_id
-        from pawl.task t
-        join pawl.queue q on q.queue_id = t.queue_id
+        from pawl_data.task t
+        join pawl_data.queue q on q.queue_id = t.queue_id
         left join lateral pawl._shown_task(case when t.place = 4 then t.run_id end, p_now) f on true
-        left join pawl.worker w on w.session_id = coalesce(f.session_id, t.session_id)
+        left join pawl_data.worker w on w.session_id = coalesce(f.session_id, t.session_id)
         where t.run_id = any (p_ids) and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
     )
     select l.* from live l
@@ -123,8 +123,8 @@ begin
         where v_bound is null or e.tenant = v_bound
         order by e.run_id, e.round desc
     ) r
-    join pawl.queue q on q.queue_id = r.queue_id
-    left join pawl.worker w on w.session_id = r.session_id
+    join pawl_data.queue q on q.queue_id = r.queue_id
+    left join pawl_data.worker w on w.session_id = r.session_id
     where not exists (select from live l where l.run_id = r.run_id);
 end
 $$;
@@ -146,7 +146,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_run pawl.run := pawl._last_run(run);
+    v_run pawl_data.run := pawl._last_run(run);
 begin
     return query
     select o.*,
@@ -157,7 +157,7 @@ begin
            pawl._step_list(run, v_now),
            pawl._forked_from(run)
     from pawl._overview(array[run], v_now) o
-    left join pawl.task t on t.run_id = o.run_id and t.task_no = 0;
+    left join pawl_data.task t on t.run_id = o.run_id and t.task_no = 0;
     if not found then
         perform pawl._raise('PW001', format('run %s not found', run));
     end if;
@@ -194,10 +194,10 @@ as $$
 declare
     v_step text := (
         select s.name
-        from pawl.flow_step s
-        join pawl.queue q on q.workflow_id = s.workflow_id
+        from pawl_data.flow_step s
+        join pawl_data.queue q on q.workflow_id = s.workflow_id
         where s.step_no = p_task / 1000000
-          and q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
+          and q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id));
 begin
     return pawl._task_label(v_step, p_task, p_name);
@@ -217,9 +217,9 @@ begin
     return (
         select (a.detail ->> 'run')::uuid
         from (
-            select b.* from pawl.audit b where b.run_id = p_run
+            select b.* from pawl_data.audit b where b.run_id = p_run
             union all
-            select k.* from pawl.audit_kept k where k.run_id = p_run
+            select k.* from pawl_data.audit_kept k where k.run_id = p_run
         ) a
         where a.what = 'forked_from'
         order by a.audit_no limit 1);
@@ -228,7 +228,7 @@ $$;
 comment on function pawl._forked_from(uuid) is 'the run that a run was forked from';
 
 -- The steps of a task that its worker, if it is live, said it executes.
-create or replace function pawl._running_steps(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._running_steps(p_task pawl_data.task, p_now timestamptz)
 returns table (step text, attempt int, started_at timestamptz)
 language plpgsql
 stable
@@ -238,13 +238,13 @@ begin
     return query
     select r ->> 'step', coalesce((r ->> 'attempt')::int, (p_task.tries -> (r ->> 'step') ->> 'n')::int + 1, 1),
            k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms'
-    from pawl.worker k
+    from pawl_data.worker k
     cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
     where k.session_id = p_task.session_id and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now)
       and r ->> 'run' = p_task.run_id::text and coalesce((r ->> 'task')::int, 0) = p_task.task_no and r ->> 'step' is not null;
 end
 $$;
-comment on function pawl._running_steps(pawl.task, timestamptz) is 'the steps of a task that a live worker reported as executing';
+comment on function pawl._running_steps(pawl_data.task, timestamptz) is 'the steps of a task that a live worker reported as executing';
 
 create or replace function pawl._step_list(p_run uuid, p_now timestamptz)
 returns json
@@ -255,8 +255,8 @@ as $$
 declare
     -- Looked up once, for a run may have many tasks.
     v_workflow int := (
-        select q.workflow_id from pawl.queue q
-        where q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = p_run and t.task_no = 0),
+        select q.workflow_id from pawl_data.queue q
+        where q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id));
     v_source uuid := pawl._forked_from(p_run);
 begin
@@ -279,20 +279,20 @@ begin
             -- below, and say more; without this the step would be listed twice.
             -- guard:begun_step_once
             where s.state <> 3 or not exists (
-                select from pawl.task t
+                select from pawl_data.task t
                 where t.run_id = p_run and t.task_no = s.task_no
                   and (t.tries -> s.name is not null or exists (select from pawl._running_steps(t, p_now) r where r.step = s.name)))
             union all
             select w.task_no, w.seq, w.name,
                    pawl._kind_name(w.kind), 'PAUSED', null, 1, w.created_at, null,
                    nullif(w.due_at, 'infinity'), null, null, null, w.child_id
-            from pawl.wait w where w.run_id = p_run and w.kind > 0
+            from pawl_data.wait w where w.run_id = p_run and w.kind > 0
             union all
             -- A failed attempt that will be repeated; once its time has come, only the worker knows how far the next one is.
             select t.task_no, 2147483646, e.key, 'step',
                    case when (e.value ->> 'due')::timestamptz > p_now then 'PAUSED' else 'QUEUED' end, null, (e.value ->> 'n')::int, null, null,
                    (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null, null
-            from pawl.task t cross join lateral json_each(t.tries) e
+            from pawl_data.task t cross join lateral json_each(t.tries) e
             -- 1. An attempt fails. 2. A worker claims the run and executes the step again. 3. Its heartbeat reports that. Without this the step
             -- would be listed as waiting, too, until the attempt has ended.
             -- guard:tried_step_once
@@ -305,17 +305,17 @@ begin
                    t.round::int, t.attempt,
                    t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
                    t.tries -> '' -> 'error', null, null
-            from pawl.task t
-            left join pawl.worker k on k.session_id = t.session_id
+            from pawl_data.task t
+            left join pawl_data.worker k on k.session_id = t.session_id
             where t.run_id = p_run and t.task_no > 0
             union all
             select t.task_no, 2147483647, r.step, 'step', 'RUNNING', null, r.attempt, r.started_at, null, null, null,
                    t.tries -> r.step -> 'error', null, null
-            from pawl.task t
+            from pawl_data.task t
             cross join lateral pawl._running_steps(t, p_now) r
             where t.run_id = p_run
         ) l
-        left join pawl.flow_step f on f.workflow_id = v_workflow and f.step_no = l.task_no / 1000000 and l.task_no > 0);
+        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = l.task_no / 1000000 and l.task_no > 0);
 end
 $$;
 comment on function pawl._step_list(uuid, timestamptz) is 'the steps of a run as JSON';
@@ -332,10 +332,10 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_run pawl.run;
+    v_run pawl_data.run;
     v_bound text := pawl._bound_tenant();
 begin
-    if exists (select from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+    if exists (select from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
         return;
     end if;
     v_run := pawl._last_run(run);
@@ -369,7 +369,7 @@ begin
     if not found then
         perform pawl._raise('PW001', format('run %s not found', run));
     end if;
-    v_workflow := (select w.workflow_id from pawl.workflow w where w.name = v_over.workflow);
+    v_workflow := (select w.workflow_id from pawl_data.workflow w where w.name = v_over.workflow);
     return query
     select h.at, h.what, h.round, h.who, h.detail
     from (
@@ -385,7 +385,7 @@ begin
                                                                   else s.name end, 'kind', pawl._kind_name(s.kind), 'attempt', s.attempt),
                1000000 + s.seq::bigint
         from pawl._steps(array[run]) s
-        left join pawl.flow_step f on f.workflow_id = v_workflow and f.step_no = s.task_no / 1000000 and s.task_no > 0
+        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = s.task_no / 1000000 and s.task_no > 0
         union all
         select a.at, a.what, null, a.who, a.detail, 2000000000 + a.audit_no
         from pawl._audits(run) a
@@ -417,9 +417,9 @@ as $$
 begin
     return (
         select w.name
-        from pawl.worker w
+        from pawl_data.worker w
         where w.session_id = coalesce(
-            (select t.session_id from pawl.task t where t.run_id = p_run and t.task_no = 0 and t.attempt = 1 and t.started),
+            (select t.session_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.attempt = 1 and t.started),
             (select r.session_id from pawl._runs(array[p_run]) r where r.round = 1 and r.attempt = 1),
             (select (a.detail ->> 'session')::bigint from pawl._audits(p_run) a
              where a.what = 'lease_lost' and a.task_no = 0 and a.detail ->> 'fence' = '1')));
@@ -428,7 +428,7 @@ $$;
 comment on function pawl._started_by(uuid) is 'the worker that executed a run first, if it is known';
 
 -- Who ended a round: an operator, the engine (pawl), or the worker that held the run. Of a flow's tasks several workers did.
-create or replace function pawl._ended_by(p_run pawl.run)
+create or replace function pawl._ended_by(p_run pawl_data.run)
 returns text
 language plpgsql
 stable
@@ -446,13 +446,13 @@ begin
        and p_run.error ->> 'message' ~ '^(the run has reached its time limit|[0-9]+ workers lost their lease|the run has recorded)' then
         return 'pawl';
     end if;
-    return (select w.name from pawl.worker w where w.session_id = p_run.session_id);
+    return (select w.name from pawl_data.worker w where w.session_id = p_run.session_id);
 end
 $$;
-comment on function pawl._ended_by(pawl.run) is 'who ended a round of a run, if it is known';
+comment on function pawl._ended_by(pawl_data.run) is 'who ended a round of a run, if it is known';
 
 create or replace function pawl._audits(p_run uuid)
-returns setof pawl.audit
+returns setof pawl_data.audit
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -460,9 +460,9 @@ set plan_cache_mode to force_custom_plan
 as $$
 begin
     return query
-    select a.* from pawl.audit a where a.run_id = p_run
+    select a.* from pawl_data.audit a where a.run_id = p_run
     union all
-    select k.* from pawl.audit_kept k where k.run_id = p_run;
+    select k.* from pawl_data.audit_kept k where k.run_id = p_run;
 end
 $$;
 comment on function pawl._audits(uuid) is 'the audit rows of a run, wherever they live';
@@ -511,7 +511,7 @@ begin
     return query
     with page as (
         select w.*, row_number() over (order by w.run_id, w.task_no, w.seq) as n
-        from pawl.wait w
+        from pawl_data.wait w
         where (run is null or w.run_id = run) and w.kind > 0 and (not approvals or w.kind = 6)
           and (v_bound is null or w.tenant = v_bound) and (cursor is null or w.run_id > cursor)
         order by w.run_id, w.task_no, w.seq
@@ -546,12 +546,12 @@ begin
     -- guard:first_due_by_tenant
     if p_tenant <> '' then
         return (
-            select t.due_at from pawl.task t
+            select t.due_at from pawl_data.task t
             where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
             order by t.priority, t.due_at limit 1);
     end if;
     return (
-        select t.due_at from pawl.task t
+        select t.due_at from pawl_data.task t
         where t.place = 0 and t.queue_id = p_queue and (p_tenant is null or t.tenant = p_tenant)
         order by t.priority, t.due_at limit 1);
 end
@@ -577,25 +577,25 @@ begin
     return query
     select q.name, w.name, d.n, case when d.n > 10000 then '10k+' else d.n::text end, coalesce(h.n, 0),
            v_now - pawl._first_due(q.queue_id, v_bound), coalesce(k.n, 0), q.queue_id = any (v_paused)
-    from pawl.queue q
-    join pawl.workflow w on w.workflow_id = q.workflow_id
+    from pawl_data.queue q
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
     cross join lateral (
         select count(*) as n
         from (
             -- guard:queues_by_tenant
-            (select from pawl.task t
+            (select from pawl_data.task t
              where coalesce(v_bound, '') = '' and t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
              limit 10001)
             union all
             -- By task_tenant_idx, as a claim.
-            (select from pawl.task t
+            (select from pawl_data.task t
              where v_bound <> '' and t.tenant = v_bound and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = q.queue_id
              limit 10001)
         ) c
     ) d
     -- What is held, and who is there, is read once and not for each queue.
     left join (
-        select t.queue_id, count(*) as n from pawl.task t
+        select t.queue_id, count(*) as n from pawl_data.task t
         where t.place = 2 and (v_bound is null or t.tenant = v_bound)
         group by t.queue_id
     ) h on h.queue_id = q.queue_id
@@ -636,9 +636,9 @@ begin
            case when w.ended_at is not null then 'ended' when not pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now) then 'lost'
                 when w.draining then 'draining' when w.idle then 'idle' else 'live' end,
            w.handles, w.runtimes,
-           (select count(*) from (select from pawl.task t where t.place = 2 and t.session_id = w.session_id limit 10001) c),
+           (select count(*) from (select from pawl_data.task t where t.place = 2 and t.session_id = w.session_id limit 10001) c),
            w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running, v_notice
-    from pawl.worker w
+    from pawl_data.worker w
     where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)
     order by w.registered_at desc
     limit least(greatest(most, 0), 10000);
@@ -660,7 +660,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     -- Further ahead than an hour means that the clock was set back, and that counting begins again.
-    return (select to_timestamp(c.position::float8) from pawl.chore c
+    return (select to_timestamp(c.position::float8) from pawl_data.chore c
             where c.chore = 'rollup' and c.position::float8 <= date_part('epoch', p_now) + 3600);
 end
 $$;
@@ -696,8 +696,8 @@ begin
            max(m.seconds_max),
            sum(m.waited_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
            v_now - pawl._first_due(w.queue_id, v_bound), v_until
-    from pawl.workflow w
-    left join pawl.metric m on m.workflow_id = w.workflow_id and m.minute >= v_from
+    from pawl_data.workflow w
+    left join pawl_data.metric m on m.workflow_id = w.workflow_id and m.minute >= v_from
                             and (v_bound is null or m.tenant = v_bound)
     where only_workflow is null or w.name = only_workflow
     group by w.workflow_id, w.name, w.queue_id
@@ -728,9 +728,9 @@ begin
     return query
     select w.name, w.runtime, w.priority::int, w.max_attempts, w.base, w.factor, w.cap, w.jitter, w.run_timeout, w.step_timeout,
            w.strict_order, w.description, w.created_at,
-           exists (select from pawl.pause p where p.subject = 'workflow' and p.name = w.name),
+           exists (select from pawl_data.pause p where p.subject = 'workflow' and p.name = w.name),
            coalesce(k.n, 0), w.flow
-    from pawl.workflow w
+    from pawl_data.workflow w
     left join (
         select h.workflow_id, sum(h.n)::int as n
         from (
@@ -738,7 +738,7 @@ begin
             select distinct q.workflow_id, g.no, g.n
             from pawl._live_workers(pawl.now(), pawl._bound_tenant()) with ordinality g (queue_ids, n, no)
             cross join unnest(g.queue_ids) u (queue_id)
-            join pawl.queue q on q.queue_id = u.queue_id
+            join pawl_data.queue q on q.queue_id = u.queue_id
         ) h
         group by h.workflow_id
     ) k on k.workflow_id = w.workflow_id
@@ -785,7 +785,7 @@ begin
     return query
     select e.event_id, e.emitted_at, e.topic, e.key, e.tenant, e.payload, e.event_id
     from (
-        select e.* from pawl.event e
+        select e.* from pawl_data.event e
         where e.event_id < v_cursor and e.event_id >= v_since
         order by e.event_id desc
         limit 10000
@@ -798,7 +798,7 @@ begin
     limit v_most;
     get diagnostics v_found = row_count;
     if v_found < v_most then
-        select e.event_id into next_cursor from pawl.event e
+        select e.event_id into next_cursor from pawl_data.event e
         where e.event_id < v_cursor and e.event_id >= v_since
         order by e.event_id desc
         offset 9999 limit 1;

@@ -82,8 +82,8 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_task pawl.task;
-    v_run pawl.task;
+    v_task pawl_data.task;
+    v_run pawl_data.task;
     v_bound text := pawl._bound_tenant();
     v_closing boolean := p_kind in ('complete', 'fail', 'suspend', 'release', 'drift');
 begin
@@ -94,11 +94,11 @@ begin
     end if;
     -- guard:item_lock
     select t.* into v_task
-    from pawl.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)
+    from pawl_data.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)
     for update skip locked;
     -- A statement of its own, after the lock: that may have waited for an operator who raised the epoch.
     -- guard:item_epoch
-    if p_session >> 32 is distinct from (select s.epoch from pawl.setting s where s.only_row) then
+    if p_session >> 32 is distinct from (select s.epoch from pawl_data.setting s where s.only_row) then
         answer := 'lease_lost';
         reason := 'the session belongs to an older epoch';
         return;
@@ -140,7 +140,7 @@ begin
             reason := 'another transaction holds the run';
             return;
         end if;
-        select t.* into v_run from pawl.task t where t.run_id = p_run and t.task_no = 0;
+        select t.* into v_run from pawl_data.task t where t.run_id = p_run and t.task_no = 0;
         reason := pawl._item_problem(v_task, p_kind, p_name, p_payload, p_option, p_seq);
         if reason is not null then
             answer := 'refused';
@@ -154,7 +154,7 @@ begin
     -- cancel it. What else a task waits for goes with it.
     -- guard:child_meets_flow
     if p_task > 0 and p_kind = 'child' then
-        perform from pawl.task t where t.run_id = p_run and t.task_no = 0 for update skip locked;
+        perform from pawl_data.task t where t.run_id = p_run and t.task_no = 0 for update skip locked;
         if not found then
             answer := 'busy';
             reason := 'another transaction holds the run';
@@ -166,7 +166,7 @@ begin
     if v_task.ending is not null and not v_task.rolling_back and (p_task = 0 or v_task.ending ->> 'status' = '3')
        -- Nothing new starts there, so there is nothing to wait for either; the task itself may not be marked.
        or p_task > 0 and p_kind in ('sleep', 'event', 'signal', 'approval', 'child') and exists (
-           select from pawl.task t where t.run_id = p_run and t.task_no = 0 and t.ending is not null) then
+           select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.ending is not null) then
         answer := 'cancelled';
         reason := v_task.ending ->> 'why';
         if v_closing and pawl._end_or_roll_back(v_task, 3,
@@ -197,7 +197,7 @@ comment on function pawl._commit_item(bigint, timestamptz, uuid, int, int, text,
 
 -- What is wrong with the item itself.
 create or replace function pawl._item_problem(
-    p_task pawl.task, p_kind text, p_name text, p_payload text, p_option json, p_seq int)
+    p_task pawl_data.task, p_kind text, p_name text, p_payload text, p_option json, p_seq int)
 returns text
 language plpgsql
 stable
@@ -205,7 +205,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_named boolean := p_kind in ('step', 'begin', 'step_error', 'retry', 'took', 'sleep', 'event', 'signal', 'approval', 'child');
-    v_max int := (select s.payload_max from pawl.setting s where s.only_row);
+    v_max int := (select s.payload_max from pawl_data.setting s where s.only_row);
 begin
     if p_kind is null or not v_named
        and p_kind not in ('complete', 'fail', 'suspend', 'release', 'drift', 'start', 'note') then
@@ -245,7 +245,7 @@ begin
     return null;
 end
 $$;
-comment on function pawl._item_problem(pawl.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
+comment on function pawl._item_problem(pawl_data.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
 
 -- A late result is worth an audit row, once for each claim, kind and name: whoever sends it again has not done it again.
 -- False: another call of the session is noting late results, perhaps this one, so it is to be sent again.
@@ -270,15 +270,15 @@ begin
     -- What has ended has no row of its own to meet at, so all that a session sends late takes turns at the session's row: without, B would
     -- not see A's audit row and write a second one.
     -- guard:late_lock
-    perform from pawl.worker w where w.session_id = p_session for no key update skip locked;
+    perform from pawl_data.worker w where w.session_id = p_session for no key update skip locked;
     if not found then
         return false;
     end if;
     if exists (
-        select from pawl.audit a
+        select from pawl_data.audit a
         where a.run_id = p_run and a.task_no = p_task and a.what = 'late_result' and a.detail::text = v_detail::text
         union all
-        select from pawl.audit_kept k
+        select from pawl_data.audit_kept k
         where k.run_id = p_run and k.task_no = p_task and k.what = 'late_result' and k.detail::text = v_detail::text) then
         return true;
     end if;
@@ -299,7 +299,7 @@ begin
     return coalesce(
         -- First, because a record of that name is of an earlier round.
         (select json_build_object('state', 'PAUSED', 'child', w.child_id)
-         from pawl.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind > 0),
+         from pawl_data.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind > 0),
         (select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
          from pawl._step(p_run, p_task, p_name) s order by s.round desc limit 1));
 end
@@ -315,21 +315,21 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_run pawl.run;
+    v_run pawl_data.run;
     v_kept boolean;
     v_bound text := pawl._bound_tenant();
 begin
     if exists (
-        select from pawl.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)) then
+        select from pawl_data.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)) then
         answer := 'busy';
         reason := 'another transaction holds the run';
         return;
     end if;
     -- Its run may live on without it, if that is one of a flow.
     select t.kept into v_kept
-    from pawl.task t
-    join pawl.queue q on q.queue_id = t.queue_id
-    join pawl.workflow w on w.workflow_id = q.workflow_id
+    from pawl_data.task t
+    join pawl_data.queue q on q.queue_id = t.queue_id
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where p_task > 0 and t.run_id = p_run and t.task_no = 0 and w.flow and (v_bound is null or t.tenant = v_bound);
     if found then
         select m.answer, m.reason, m.value into answer, reason, value
@@ -377,7 +377,7 @@ begin
     end if;
     answer := 'lease_lost';
     reason := 'the run has ended';
-    if not pawl._noted_late(p_run, p_task, exists (select from pawl.run_kept k where k.run_id = p_run), p_now, p_session,
+    if not pawl._noted_late(p_run, p_task, exists (select from pawl_data.run_kept k where k.run_id = p_run), p_now, p_session,
            p_fence, p_kind, p_name) then
         answer := 'busy';
         reason := 'another call of the session sends late results';
@@ -388,14 +388,14 @@ comment on function pawl._missing(bigint, timestamptz, uuid, int, int, text, tex
 
 -- Steps: a result, a start with an undo, a final failure, a try that failed, one recorded by the caller.
 create or replace function pawl._commit_step(
-    p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_millis int, p_option json,
+    p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_millis int, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_old pawl.step;
+    v_old pawl_data.step;
     v_failure record;
 begin
     select s.* into v_old
@@ -404,7 +404,7 @@ begin
     order by s.round desc limit 1;
     if v_old.run_id is null and p_task.attached then
         select w.kind into v_old.kind
-        from pawl.wait w
+        from pawl_data.wait w
         where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name and w.kind > 0;
     end if;
     if v_old.kind <> 1 then
@@ -429,7 +429,7 @@ begin
             return;
         end if;
         perform pawl._record(p_task, p_name, 1, 3, p_seq, null, null, p_now, 0, 1, p_option -> 'undo');
-        update pawl.task t set undo = true, recorded = true, crashes = 0
+        update pawl_data.task t set undo = true, recorded = true, crashes = 0
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     elsif p_kind = 'step' then
         perform pawl._put_step(p_task, v_old, p_name, 1, p_payload::json, null, p_seq, p_now, p_millis);
@@ -452,11 +452,11 @@ begin
     end if;
 end
 $$;
-comment on function pawl._commit_step(pawl.task, timestamptz, text, text, text, int, int, json) is 'commits an item about a step';
+comment on function pawl._commit_step(pawl_data.task, timestamptz, text, text, text, int, int, json) is 'commits an item about a step';
 
 -- Writes the end of a step: a new row, or the row that its start wrote.
 create or replace function pawl._put_step(
-    p_task pawl.task, p_old pawl.step, p_name text, p_state int, p_output json, p_error json, p_seq int, p_now timestamptz,
+    p_task pawl_data.task, p_old pawl_data.step, p_name text, p_state int, p_output json, p_error json, p_seq int, p_now timestamptz,
     p_millis int, p_attempt int default null)
 returns void
 language plpgsql
@@ -472,29 +472,29 @@ begin
         return;
     end if;
     if p_task.kept then
-        update pawl.step_kept s
+        update pawl_data.step_kept s
         set state = p_state, output = p_output, error = p_error, ended_at = p_now, attempt = v_attempt,
             fence = p_task.fence, round = p_task.round
         where s.run_id = p_old.run_id and s.task_no = p_old.task_no and s.name = p_name and s.round = p_old.round;
     else
-        update pawl.step s
+        update pawl_data.step s
         set state = p_state, output = p_output, error = p_error, ended_at = p_now, attempt = v_attempt,
             fence = p_task.fence, round = p_task.round
         where s.run_id = p_old.run_id and s.task_no = p_old.task_no and s.name = p_name and s.round = p_old.round;
     end if;
 end
 $$;
-comment on function pawl._put_step(pawl.task, pawl.step, text, int, json, json, int, timestamptz, int, int) is 'writes what a step came to';
+comment on function pawl._put_step(pawl_data.task, pawl_data.step, text, int, json, json, int, timestamptz, int, int) is 'writes what a step came to';
 
 -- Code that asks for one kind of step where another is recorded has changed under the run.
-create or replace function pawl._pause_for_drift(p_task pawl.task, p_now timestamptz, p_name text, p_recorded text, p_asked text)
+create or replace function pawl._pause_for_drift(p_task pawl_data.task, p_now timestamptz, p_name text, p_recorded text, p_asked text)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    update pawl.task t
+    update pawl_data.task t
     set place = 1, session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',
         reason = 'drift', recorded = true, woken = true,
         paused = json_build_object('at', p_now, 'by', 'pawl', 'why',
@@ -504,4 +504,4 @@ begin
         json_build_object('step', p_name, 'recorded', p_recorded, 'asked', p_asked));
 end
 $$;
-comment on function pawl._pause_for_drift(pawl.task, timestamptz, text, text, text) is 'pauses a run whose code no longer fits its records';
+comment on function pawl._pause_for_drift(pawl_data.task, timestamptz, text, text, text) is 'pauses a run whose code no longer fits its records';

@@ -13,8 +13,8 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_limit pawl.wait;
-    v_limits pawl.wait[];
+    v_limit pawl_data.wait;
+    v_limits pawl_data.wait[];
     v_nobody tid[];
     v_tids tid[];
     v_count int := 0;
@@ -25,7 +25,7 @@ begin
         select d.ctid
         from (
             select w.ctid, w.run_id
-            from pawl.wait w
+            from pawl_data.wait w
             where w.kind = 0 and w.due_at <= p_now
             order by w.due_at
             -- guard:limits_of_nobody_piece
@@ -33,10 +33,10 @@ begin
         ) d
         where p_tenant is null and not pawl._lives(d.run_id));
     if cardinality(v_nobody) > 0 then
-        delete from pawl.wait w
+        delete from pawl_data.wait w
         where w.ctid = any (array(
             select d.ctid
-            from pawl.wait d
+            from pawl_data.wait d
             where d.ctid = any (v_nobody) and d.kind = 0 and not pawl._lives(d.run_id)
             for update skip locked));
     end if;
@@ -45,9 +45,9 @@ begin
             -- What cannot be locked does not count, or it would stand before the others. The lock on the task is
             -- enough: a commit that ends the run takes it, too.
             select w
-            from pawl.wait w
+            from pawl_data.wait w
             cross join lateral (
-                select from pawl.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
+                select from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
             ) t
             where w.kind = 0 and w.due_at <= p_now
             order by w.due_at
@@ -57,9 +57,9 @@ begin
         v_tids := pawl._limits_of_tenant(p_now, p_tenant);
         v_limits := array(
             select w
-            from pawl.wait w
+            from pawl_data.wait w
             cross join lateral (
-                select from pawl.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
+                select from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
             ) t
             where w.ctid = any (v_tids) and w.kind = 0 and w.due_at <= p_now
             order by w.due_at
@@ -97,45 +97,45 @@ begin
     return array(
         select e.ctid
         from (
-            (select w.ctid, w.tenant from pawl.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at limit 5000)
+            (select w.ctid, w.tenant from pawl_data.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at limit 5000)
             union
-            (select w.ctid, w.tenant from pawl.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at desc limit 5000)
+            (select w.ctid, w.tenant from pawl_data.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at desc limit 5000)
         ) e
         where e.tenant = p_tenant);
 end
 $$;
 comment on function pawl._limits_of_tenant(timestamptz, text) is 'time limits of a tenant that are over';
 
-create or replace function pawl._defer_limit(p_limit pawl.wait, p_until timestamptz)
+create or replace function pawl._defer_limit(p_limit pawl_data.wait, p_until timestamptz)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    update pawl.wait w
+    update pawl_data.wait w
     -- guard:limit_put_off
     set due_at = p_until
     where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind = 0;
 end
 $$;
-comment on function pawl._defer_limit(pawl.wait, timestamptz) is 'lets other limits be enforced first';
+comment on function pawl._defer_limit(pawl_data.wait, timestamptz) is 'lets other limits be enforced first';
 
 -- One limit that is over. 0: another round of housekeeping was faster.
-create or replace function pawl._enforce_limit(p_limit pawl.wait, p_now timestamptz)
+create or replace function pawl._enforce_limit(p_limit pawl_data.wait, p_now timestamptz)
 returns int
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_done text;
 begin
-    select t.* into v_task from pawl.task t where t.run_id = p_limit.run_id and t.task_no = 0 for update skip locked;
+    select t.* into v_task from pawl_data.task t where t.run_id = p_limit.run_id and t.task_no = 0 for update skip locked;
     -- Another round of housekeeping may have been faster, until the lock.
     if v_task.run_id is null or not exists (
-        select from pawl.wait w where w.run_id = p_limit.run_id and w.task_no = 0 and w.name = p_limit.name) then
+        select from pawl_data.wait w where w.run_id = p_limit.run_id and w.task_no = 0 and w.name = p_limit.name) then
         return 0;
     end if;
     if p_limit.name <> 'cancel' then
@@ -160,7 +160,7 @@ begin
             'the run has reached its time limit'), true, p_now);
     end if;
     if v_done <> 'busy' then
-        delete from pawl.wait w
+        delete from pawl_data.wait w
         where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind < 1;
     else
         -- Its parent, or a task of its flow, is locked for as long as somebody likes. It goes behind the others meanwhile:
@@ -170,9 +170,47 @@ begin
     return 1;
 end
 $$;
-comment on function pawl._enforce_limit(pawl.wait, timestamptz) is 'enforces one time limit';
+comment on function pawl._enforce_limit(pawl_data.wait, timestamptz) is 'enforces one time limit';
 
 -- The worker stops a step at its limit; if it did not within five seconds more, the engine takes the task.
+create or replace function pawl._limit_of_step(p_session bigint, p_running json, p_told_at timestamptz)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_running ->> 'timeout_ms' is null
+       -- 1. Worker A has 1,000 sessions, and each reports 850 steps of runs that it does not hold. 2. Housekeeping looks for steps over
+       -- their limit. Without this test every tick would read all of these reports, and take seconds.
+       -- guard:limit_of_held_step
+       or p_session is distinct from (
+           select t.session_id
+           from pawl_data.task t
+           where t.run_id = (p_running ->> 'run')::uuid and t.task_no = coalesce((p_running ->> 'task')::int, 0) and t.place = 2
+             and t.claimed_at <= p_told_at) then
+        return timestamptz 'infinity';
+    end if;
+    return p_told_at + ((p_running ->> 'timeout_ms')::float8 - coalesce((p_running ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms';
+end
+$$;
+comment on function pawl._limit_of_step(bigint, json, timestamptz) is 'when a step that a heartbeat reported is over its limit; infinity: it has none, or the session does not hold its task';
+
+-- When a session has to be looked at: its first limit of a step.
+create or replace function pawl._next_limit(p_session bigint, p_running json, p_told_at timestamptz)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select coalesce(min(pawl._limit_of_step(p_session, r, p_told_at)), timestamptz 'infinity')
+        from json_array_elements(case when json_typeof(p_running) = 'array' then p_running else '[]' end) r);
+end
+$$;
+comment on function pawl._next_limit(bigint, json, timestamptz) is 'when the first step that a heartbeat reported is over its limit';
+
 create or replace function pawl._enforce_step_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
@@ -182,26 +220,24 @@ as $$
 declare
     v_hung record;
     v_count int := 0;
+    -- In any order: a step that was taken away is reported for as long as it hangs, and its session must not starve the others.
+    v_sessions bigint[] := array(
+        select w.session_id
+        from pawl_data.worker w
+        where w.ended_at is null and w.next_limit_at < p_now and w.next_limit_at < 'infinity' and (p_tenant is null or w.tenant = p_tenant)
+        order by random()
+        limit 10);
 begin
     for v_hung in
         select h.*
         from (
             select w.session_id, w.name as worker, (r ->> 'run')::uuid as run_id, coalesce((r ->> 'task')::int, 0) as task_no,
                    r ->> 'step' as step, w.told_at
-            from pawl.worker w
+            from pawl_data.worker w
             cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
-            where w.ended_at is null and w.running is not null and r ->> 'timeout_ms' is not null
-              and (p_tenant is null or w.tenant = p_tenant)
-              and w.told_at
-                  + ((r ->> 'timeout_ms')::float8 - coalesce((r ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms' < p_now
-              -- What was taken away before is told of for as long as it hangs, and must not stand before the others.
-              -- One look for each, and not a join, which would read all that is held.
-              and w.session_id = (
-                  select t.session_id
-                  from pawl.task t
-                  where t.run_id = (r ->> 'run')::uuid and t.task_no = coalesce((r ->> 'task')::int, 0) and t.place = 2
-                    and t.claimed_at <= w.told_at)
-            -- Nor must one that somebody has locked.
+            where w.session_id = any (v_sessions) and w.ended_at is null
+              and pawl._limit_of_step(w.session_id, r, w.told_at) < p_now
+            -- Nor must a task that another transaction has locked.
             order by random()
             limit p_most
         ) h
@@ -231,11 +267,11 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_ends boolean;
 begin
     select t.* into v_task
-    from pawl.task t
+    from pawl_data.task t
     where t.run_id = p_run and t.task_no = p_task and t.place = 2 and t.session_id = p_session
       -- Claimed after that heartbeat, the task is another try.
       and t.claimed_at <= p_told_at

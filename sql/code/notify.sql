@@ -25,7 +25,7 @@ declare
     v_on text[];
     v_off text[];
 begin
-    select s.notify, s.notify_on, s.notify_off into v_notify, v_on, v_off from pawl.setting s where s.only_row;
+    select s.notify, s.notify_on, s.notify_off into v_notify, v_on, v_off from pawl_data.setting s where s.only_row;
     if v_on <> '{}' or v_off <> '{}' then
         -- The login and the role that it has set. Only the operator decides here: a caller cannot change what its role was given.
         -- guard:notify_role
@@ -73,20 +73,20 @@ begin
         perform pawl._raise('PW001', format('role "%s" does not exist', role_name), 'Create it first; pawl creates no roles.');
     end if;
     if set_notify.notify is not null then
-        update pawl.setting s
+        update pawl_data.setting s
         set notify = case when role_name is null then set_notify.notify = 'on' else s.notify end,
             notify_on = array_remove(s.notify_on, role_name::text)
                         || array(select role_name::text where role_name is not null and set_notify.notify = 'on'),
             notify_off = array_remove(s.notify_off, role_name::text)
                          || array(select role_name::text where role_name is not null and set_notify.notify = 'off')
         where s.only_row;
-        insert into pawl.act (at, what, who, detail)
+        insert into pawl_data.act (at, what, who, detail)
         values (pawl.now(), 'set_notify', coalesce(by, pawl._caller()),
                 json_build_object('notify', set_notify.notify, 'role', role_name));
     end if;
     return query
     select v.role, v.value
-    from pawl.setting s
+    from pawl_data.setting s
     cross join lateral (
         select null, case when s.notify then 'on' else 'off' end
         union all

@@ -19,18 +19,18 @@ comment on function pawl._check_ids(text, uuid[]) is 'refuses lists that are too
 
 -- Locks a run that has not ended, waiting until p_until at the most. A row of nulls: it was not obtained.
 create or replace function pawl._grab(p_run uuid, p_until timestamptz)
-returns pawl.task
+returns pawl_data.task
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_bound text := pawl._bound_tenant();
 begin
     loop
         select t.* into v_task
-        from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+        from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
         -- guard:grab_lock
         for update skip locked;
         -- Of a flow every task, and the flows above it.
@@ -43,7 +43,7 @@ begin
         end if;
         -- Real time, not pawl.now(): a test clock may stand still.
         if v_task.run_id is not null or clock_timestamp() >= p_until or not exists (
-            select from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+            select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
             return v_task;
         end if;
         perform pg_sleep(0.01);
@@ -63,7 +63,7 @@ as $$
 declare
     v_bound text := pawl._bound_tenant();
 begin
-    if exists (select from pawl.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+    if exists (select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
         return 'busy';
     end if;
     return coalesce((
@@ -76,7 +76,7 @@ $$;
 comment on function pawl._not_grabbed(uuid) is 'the answer for a run that could not be locked';
 
 -- A held run is told and given a grace; any other ends at once, or starts its rollback.
-create or replace function pawl._cancel_task(p_task pawl.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
+create or replace function pawl._cancel_task(p_task pawl_data.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
 returns text
 language plpgsql
 volatile
@@ -96,7 +96,7 @@ begin
             p_rollback, p_by, p_now);
     elsif p_task.place = 2 then
         -- guard:cancel_marks
-        update pawl.task t
+        update pawl_data.task t
         set ending = json_build_object('status', 3, 'at', p_now, 'by', p_by, 'why', p_why, 'rollback', p_rollback)
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         perform pawl._start_grace(p_task, p_now);
@@ -108,7 +108,7 @@ begin
     return 'ok';
 end
 $$;
-comment on function pawl._cancel_task(pawl.task, timestamptz, text, text, boolean) is 'cancels a run whose row is locked';
+comment on function pawl._cancel_task(pawl_data.task, timestamptz, text, text, boolean) is 'cancels a run whose row is locked';
 
 create or replace function pawl.cancel(runs uuid[], why text default null, rollback boolean default false, by text default null)
 returns table (run_id uuid, answer text)
@@ -127,7 +127,7 @@ declare
     v_n bigint;
     v_now timestamptz := pawl.now();
     v_until timestamptz := clock_timestamp() + interval '2 s';
-    v_task pawl.task;
+    v_task pawl_data.task;
 begin
     perform pawl._check_ids('cancel', runs);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
@@ -167,7 +167,7 @@ declare
     v_n bigint;
     v_now timestamptz := pawl.now();
     v_until timestamptz := clock_timestamp() + interval '2 s';
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_error json;
 begin
     perform pawl._check_ids('kill', runs);
@@ -183,7 +183,7 @@ begin
             answer := case when v_task.place = 4 then pawl._force_end(v_task, 3, v_error, false, v_now)
                            else pawl._end_run(v_task, 3, null, v_error, v_now) end;
             if answer = 'ok' then
-                perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl.run_kept k where k.run_id = v_task.run_id), v_now,
+                perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl_data.run_kept k where k.run_id = v_task.run_id), v_now,
                     'kill', json_build_object('why', why), coalesce(by, pawl._caller()));
             end if;
         elsif answer = 'CANCELLED' then
@@ -218,7 +218,7 @@ declare
     v_n bigint;
     v_now timestamptz := pawl.now();
     v_until timestamptz := clock_timestamp() + interval '2 s';
-    v_task pawl.task;
+    v_task pawl_data.task;
 begin
     perform pawl._check_ids('pause', runs);
     for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
@@ -227,7 +227,7 @@ begin
         if v_task.run_id is not null then
             answer := case when v_task.paused is not null then 'already' else 'ok' end;
             if answer = 'ok' then
-                update pawl.task t
+                update pawl_data.task t
                 set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
                         'due', case when t.place = 1 then t.due_at end, 'reason', t.reason),
                     -- It was ready: then it is ready again after resume, whatever else it waits for.
@@ -269,7 +269,7 @@ declare
     v_n bigint;
     v_now timestamptz := pawl.now();
     v_until timestamptz := clock_timestamp() + interval '2 s';
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_due timestamptz;
     v_kept boolean;
     v_queues int[];
@@ -280,15 +280,15 @@ begin
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
         if v_task.run_id is not null then
-            answer := case when exists (select from pawl.task t where t.run_id = v_task.run_id and t.paused is not null)
+            answer := case when exists (select from pawl_data.task t where t.run_id = v_task.run_id and t.paused is not null)
                            then 'ok' else 'already' end;
             if answer = 'ok' then
                 v_queues := array[]::int[];
                 v_tenant := v_task.tenant;
-                for v_task in select t.* from pawl.task t where t.run_id = v_task.run_id and t.paused is not null loop
+                for v_task in select t.* from pawl_data.task t where t.run_id = v_task.run_id and t.paused is not null loop
                     -- What it waited for may have come meanwhile; a claim too many does no harm, one too few would.
                     v_due := coalesce(case when not v_task.woken then pawl._due_of(v_task) end, v_now);
-                    update pawl.task t
+                    update pawl_data.task t
                     set paused = null, woken = t.place = 2 and t.woken,
                         place = case when t.place in (2, 4) then t.place when v_due > v_now then 1 else pawl._ready_place(t.crashes) end,
                         due_at = case when t.place in (2, 4) then t.due_at else greatest(v_due, v_now) end,
@@ -317,7 +317,7 @@ Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transact
 Bound: 1,000 runs.';
 
 -- When a run that nobody holds is next due by its own facts; null: now.
-create or replace function pawl._due_of(p_task pawl.task)
+create or replace function pawl._due_of(p_task pawl_data.task)
 returns timestamptz
 language plpgsql
 stable
@@ -327,13 +327,13 @@ begin
     return coalesce((
         select min(d.due_at)
         from (
-            select w.due_at from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+            select w.due_at from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
             union all
             select (e.value ->> 'due')::timestamptz from json_each(coalesce(p_task.tries, '{}')) e
         ) d (due_at)), (p_task.paused ->> 'due')::timestamptz);
 end
 $$;
-comment on function pawl._due_of(pawl.task) is 'when the first wait or try of a run is due';
+comment on function pawl._due_of(pawl_data.task) is 'when the first wait or try of a run is due';
 
 create or replace function pawl.retry(runs uuid[], by text default null)
 returns table (run_id uuid, answer text)
@@ -399,8 +399,8 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_run pawl.run;
-    v_first pawl.run;
+    v_run pawl_data.run;
+    v_first pawl_data.run;
     v_bound text := pawl._bound_tenant();
     v_kept boolean;
     v_timeout interval;
@@ -409,7 +409,7 @@ declare
     v_made int;
 begin
     -- Looked at before the lock as well: the commit that ends a later round of a run may move the row that would be locked.
-    if exists (select from pawl.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
+    if exists (select from pawl_data.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
         return 'already';
     end if;
     -- Two retries of one run take turns; purge and fork take the same lock.
@@ -417,7 +417,7 @@ begin
     if not pawl._hold_ended(p_run, v_bound) then
         return 'busy';
     end if;
-    if exists (select from pawl.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
+    if exists (select from pawl_data.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
         return 'already';
     end if;
     v_run := pawl._last_run(p_run);
@@ -433,29 +433,29 @@ begin
         return 'refused';
     end if;
     select r.* into v_first from pawl._runs(array[p_run]) r where r.round = 1;
-    v_kept := exists (select from pawl.run_kept k where k.run_id = p_run);
+    v_kept := exists (select from pawl_data.run_kept k where k.run_id = p_run);
     -- Its key may have been freed and taken by a run that lives: then there would be two.
     if v_run.key is not null and not v_run.key_freed and exists (
-        select from pawl.key k
-        join pawl.queue q on q.workflow_id = k.workflow_id
+        select from pawl_data.key k
+        join pawl_data.queue q on q.workflow_id = k.workflow_id
         where q.queue_id = v_run.queue_id and k.tenant = v_run.tenant and k.key = v_run.key and k.run_id <> p_run
           and pawl._lives(k.run_id)) then
         return 'refused';
     end if;
     select w.run_timeout, w.flow, w.workflow_id into v_timeout, v_flow, v_workflow
-    from pawl.queue q join pawl.workflow w on w.workflow_id = q.workflow_id where q.queue_id = v_run.queue_id;
+    from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id where q.queue_id = v_run.queue_id;
     -- Before the task, in the order of trigger, so that the two do not wait for each other in a circle.
     -- guard:retry_takes_key
     if v_run.key_freed and not pawl._take_key_again(v_run, v_first.input, v_workflow, p_now) then
         return 'refused';
     end if;
-    insert into pawl.task (run_id, task_no, queue_id, place, priority, round, fence, attempt, recorded, attached, undo,
+    insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, attempt, recorded, attached, undo,
                            rolling_back, kept, input_apart, due_at, triggered_at, started_at, tenant, limit_key, key, parent_id, input,
                            metadata, ending)
     values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 4 else 0 end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.attempt, true,
             v_timeout is not null or v_run.key_freed,
             exists (select from pawl._steps(array[p_run]) s where s.undo is not null) or v_flow and exists (
-                select from pawl.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,
+                select from pawl_data.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,
             v_run.input_apart, p_now, v_run.triggered_at, v_run.started_at, v_run.tenant, v_run.limit_key, v_run.key,
             v_run.parent_id, v_first.input, v_run.metadata,
             case when p_rollback then json_build_object('status', coalesce((v_run.error ->> 'status')::int, v_run.status), 'error',
@@ -464,13 +464,13 @@ begin
     get diagnostics v_made = row_count;
     if v_made = 0 then
         if v_run.key_freed then
-            delete from pawl.key k
+            delete from pawl_data.key k
             where k.tenant = v_run.tenant and k.workflow_id = v_workflow and k.key = v_run.key and k.run_id = p_run;
         end if;
         return 'already';
     end if;
     if v_timeout is not null and not p_rollback then
-        insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
+        insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
         values (p_run, 0, 'timeout', 0, 0, v_run.tenant, p_now, pawl._shift(p_now, v_timeout))
         on conflict on constraint wait_pkey do nothing;
     end if;
@@ -486,7 +486,7 @@ $$;
 comment on function pawl._open_round(uuid, timestamptz, text, boolean) is 'opens the next round of an ended run';
 
 -- A key that the end of the run freed stands for it again, with the input that the run has; false: another run has it.
-create or replace function pawl._take_key_again(p_run pawl.run, p_input json, p_workflow int, p_now timestamptz)
+create or replace function pawl._take_key_again(p_run pawl_data.run, p_input json, p_workflow int, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
@@ -500,7 +500,7 @@ begin
         from pawl._hold_key(p_now, p_workflow, p_run.tenant, p_run.key, sha256(convert_to(v_input::text, 'UTF8')), p_run.run_id, 'infinity') h);
 end
 $$;
-comment on function pawl._take_key_again(pawl.run, json, int, timestamptz) is 'takes the key of an ended run for its next round';
+comment on function pawl._take_key_again(pawl_data.run, json, int, timestamptz) is 'takes the key of an ended run for its next round';
 
 create or replace function pawl.rollback_retry(runs uuid[], by text default null)
 returns table (run_id uuid, answer text)
@@ -547,8 +547,8 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_answer text;
-    v_run pawl.run;
-    v_task pawl.task;
+    v_run pawl_data.run;
+    v_task pawl_data.task;
 begin
     perform pawl._check_ids('rollback_skip', array[run]);
     if pawl._not_grabbed(run) = 'not_found' then
@@ -565,7 +565,7 @@ begin
     if v_answer <> 'ok' then
         return v_answer;
     end if;
-    select t.* into v_task from pawl.task t where t.run_id = run and t.task_no = 0;
+    select t.* into v_task from pawl_data.task t where t.run_id = run and t.task_no = 0;
     perform pawl._record(v_task, 'rollback:' || step, 1, 4, null, null, json_build_object('why', why), v_now);
     perform pawl._audit(run, 0, v_task.kept, v_now, 'rollback_skip', json_build_object('step', step, 'why', why),
         coalesce(by, pawl._caller()));

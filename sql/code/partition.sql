@@ -23,14 +23,14 @@ as $$
 declare
     v_name text := pawl._partition_name(p_table, p_day);
 begin
-    if to_regclass('pawl.' || v_name) is not null then
+    if to_regclass('pawl_data.' || v_name) is not null then
         return;
     end if;
     -- Dynamic because the name of a partition is made of its day.
-    execute format('create table pawl.%I (like pawl.%I including all)', v_name, p_table);
-    perform pawl._close_table(to_regclass('pawl.' || v_name));
+    execute format('create table pawl_data.%I (like pawl_data.%I including all)', v_name, p_table);
+    perform pawl._close_table(to_regclass('pawl_data.' || v_name));
     -- Dynamic for the same reason; the bounds are ids, written as literals.
-    execute format('alter table pawl.%I attach partition pawl.%I for values from (%L) to (%L)', p_table, v_name,
+    execute format('alter table pawl_data.%I attach partition pawl_data.%I for values from (%L) to (%L)', p_table, v_name,
         pawl._id_floor(p_day::timestamp at time zone 'UTC'), pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC'));
 end
 $$;
@@ -62,7 +62,7 @@ begin
     with part as materialized (
         select t.parent, c.relname::text as name
         from unnest(p_tables) t (parent)
-        join pg_inherits i on i.inhparent = ('pawl.' || t.parent)::regclass
+        join pg_inherits i on i.inhparent = ('pawl_data.' || t.parent)::regclass
         join pg_class c on c.oid = i.inhrelid
         where c.relname ~ ('^' || t.parent || '_[0-9]{8}$')
     )
@@ -83,7 +83,7 @@ as $$
 begin
     return (
         (pawl._shift(p_now, (
-            select - case when p_table = 'event' then s.event_retention else s.retention end from pawl.setting s where s.only_row))
+            select - case when p_table = 'event' then s.event_retention else s.retention end from pawl_data.setting s where s.only_row))
          - case when p_table = 'event' then interval '0' else interval '24 hours' end) at time zone 'UTC')::date;
 end
 $$;
@@ -140,7 +140,7 @@ as $$
 declare
     v_part record;
 begin
-    if not pawl._are_late(pawl.now(), (select s.partitions_until from pawl.setting s where s.only_row)) then
+    if not pawl._are_late(pawl.now(), (select s.partitions_until from pawl_data.setting s where s.only_row)) then
         return;
     end if;
     for v_part in
@@ -168,13 +168,13 @@ set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 as $$
 begin
-    if not pawl._are_late(pawl.now(), (select s.partitions_until from pawl.setting s where s.only_row)) then
+    if not pawl._are_late(pawl.now(), (select s.partitions_until from pawl_data.setting s where s.only_row)) then
         return;
     end if;
     perform pawl._need_partitions(
         -- Only these: an id that a caller makes up would make a partition of any day.
         -- guard:partitions_of_held
-        array(select t.run_id from pawl.task t where t.run_id = any (p_runs) and t.session_id = p_session and not t.kept),
+        array(select t.run_id from pawl_data.task t where t.run_id = any (p_runs) and t.session_id = p_session and not t.kept),
         case when p_kinds <@ array['step'] then array['step']
              when p_kinds <@ array['note'] then array['note']
              when p_kinds <@ array['step', 'complete'] then array['run', 'step']
@@ -228,9 +228,9 @@ begin
         return false;
     end if;
     -- If an operator has the row, the next tick writes the mark.
-    perform from pawl.setting s where s.only_row for update skip locked;
+    perform from pawl_data.setting s where s.only_row for update skip locked;
     if found then
-        update pawl.setting s
+        update pawl_data.setting s
         set partitions_until = (v_today + 8)::timestamp at time zone 'UTC'
         where s.only_row
           and (s.partitions_until < (v_today + 8)::timestamp at time zone 'UTC'
@@ -260,7 +260,7 @@ begin
     loop
         -- guard:partitions_of_living
         select (pawl._id_time(t.run_id) at time zone 'UTC')::date into day
-        from pawl.task t
+        from pawl_data.task t
         where t.run_id >= v_from and t.run_id < pawl._id_floor(p_before::timestamp at time zone 'UTC') and not t.kept
         order by t.run_id
         limit 1;

@@ -56,7 +56,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_problem text := pawl._payload_problem(p_payload, (select s.payload_max from pawl.setting s where s.only_row));
+    v_problem text := pawl._payload_problem(p_payload, (select s.payload_max from pawl_data.setting s where s.only_row));
 begin
     if v_problem is not null then
         -- guard:payload_limits

@@ -27,7 +27,7 @@ comment on function pawl._kind_name(int) is 'the word for the kind of a step';
 
 -- Planned anew at each call, so that only the partitions of these runs are opened and locked.
 create or replace function pawl._steps(p_ids uuid[])
-returns setof pawl.step
+returns setof pawl_data.step
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -38,16 +38,16 @@ set jit to off
 as $$
 begin
     return query
-    select s.* from pawl.step s where s.run_id = any (p_ids)
+    select s.* from pawl_data.step s where s.run_id = any (p_ids)
     union all
-    select k.* from pawl.step_kept k where k.run_id = any (p_ids);
+    select k.* from pawl_data.step_kept k where k.run_id = any (p_ids);
 end
 $$;
 comment on function pawl._steps(uuid[]) is 'the recorded steps of runs, wherever they live';
 
 -- The same of some of their tasks only; null: of all.
 create or replace function pawl._steps_of(p_ids uuid[], p_tasks int[])
-returns setof pawl.step
+returns setof pawl_data.step
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -62,15 +62,15 @@ begin
         return;
     end if;
     return query
-    select s.* from pawl.step s where s.run_id = any (p_ids) and s.task_no = any (p_tasks)
+    select s.* from pawl_data.step s where s.run_id = any (p_ids) and s.task_no = any (p_tasks)
     union all
-    select k.* from pawl.step_kept k where k.run_id = any (p_ids) and k.task_no = any (p_tasks);
+    select k.* from pawl_data.step_kept k where k.run_id = any (p_ids) and k.task_no = any (p_tasks);
 end
 $$;
 comment on function pawl._steps_of(uuid[], int[]) is 'the recorded steps of some tasks of runs, wherever they live';
 
 create or replace function pawl._step(p_id uuid, p_task int, p_name text)
-returns setof pawl.step
+returns setof pawl_data.step
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -81,15 +81,15 @@ set jit to off
 as $$
 begin
     return query
-    select s.* from pawl.step s where s.run_id = p_id and s.task_no = p_task and s.name = p_name
+    select s.* from pawl_data.step s where s.run_id = p_id and s.task_no = p_task and s.name = p_name
     union all
-    select k.* from pawl.step_kept k where k.run_id = p_id and k.task_no = p_task and k.name = p_name;
+    select k.* from pawl_data.step_kept k where k.run_id = p_id and k.task_no = p_task and k.name = p_name;
 end
 $$;
 comment on function pawl._step(uuid, int, text) is 'the records of one step, one for each round it ended in';
 
 create or replace function pawl._runs(p_ids uuid[])
-returns setof pawl.run
+returns setof pawl_data.run
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -100,21 +100,21 @@ set jit to off
 as $$
 begin
     return query
-    select r.* from pawl.run r where r.run_id = any (p_ids)
+    select r.* from pawl_data.run r where r.run_id = any (p_ids)
     union all
-    select k.* from pawl.run_kept k where k.run_id = any (p_ids);
+    select k.* from pawl_data.run_kept k where k.run_id = any (p_ids);
 end
 $$;
 comment on function pawl._runs(uuid[]) is 'ended rounds of runs, wherever they live';
 
 create or replace function pawl._last_run(p_id uuid)
-returns pawl.run
+returns pawl_data.run
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_run pawl.run;
+    v_run pawl_data.run;
 begin
     select r.* into v_run from pawl._runs(array[p_id]) r order by r.round desc limit 1;
     return v_run;
@@ -134,8 +134,8 @@ set jit to off
 as $$
 begin
     return coalesce(
-        (select i.input from pawl.input i where i.run_id = p_id),
-        (select k.input from pawl.input_kept k where k.run_id = p_id));
+        (select i.input from pawl_data.input i where i.run_id = p_id),
+        (select k.input from pawl_data.input_kept k where k.run_id = p_id));
 end
 $$;
 comment on function pawl._input_of(uuid) is 'a large input, from where it was written once';
@@ -171,7 +171,7 @@ as $$
 declare
     v_max bigint := pawl._record_max();
     v_rolling uuid[] := array(
-        select t.run_id from pawl.task t where t.run_id = any (p_ids) and t.task_no = 0 and t.rolling_back);
+        select t.run_id from pawl_data.task t where t.run_id = any (p_ids) and t.task_no = 0 and t.rolling_back);
 begin
     with step as materialized (
         select s.*,
@@ -202,7 +202,7 @@ begin
                -- In a rollback outputs stand among the undos as well.
                coalesce(z.bytes, 0) * (1 + t.rolling_back::int) + coalesce(octet_length(t.tries::text), 0) as bytes
         from unnest(p_ids, p_tasks) with ordinality i (run_id, task_no, n)
-        join (select t.* from pawl.task t where t.run_id = any (p_ids)) t on t.run_id = i.run_id and t.task_no = i.task_no
+        join (select t.* from pawl_data.task t where t.run_id = any (p_ids)) t on t.run_id = i.run_id and t.task_no = i.task_no
         left join size z on z.run_id = t.run_id and z.task_no = t.task_no
     ), fit as materialized (
         select t.*,
@@ -233,7 +233,7 @@ begin
             'waits', coalesce((
                 select json_agg(json_build_object('name', w.name, 'kind', pawl._kind_name(w.kind), 'seq', w.seq,
                                                   'child', w.child_id) order by w.seq, w.name)
-                from pawl.wait w
+                from pawl_data.wait w
                 where w.run_id = c.run_id and w.task_no = c.task_no and w.kind > 0), '[]'),
             'tries', coalesce(c.tries, '{}'),
             'undos', case when c.rolling_back then (
@@ -248,7 +248,7 @@ end
 $$;
 comment on function pawl._load_records(uuid[], int[], bigint) is 'what each of these tasks has recorded, as JSON for its worker';
 
-create or replace function pawl._write_step(p_step pawl.step, p_kept boolean)
+create or replace function pawl._write_step(p_step pawl_data.step, p_kept boolean)
 returns void
 language plpgsql
 volatile
@@ -256,17 +256,17 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_kept then
-        insert into pawl.step_kept select p_step.*;
+        insert into pawl_data.step_kept select p_step.*;
     else
-        insert into pawl.step select p_step.*;
+        insert into pawl_data.step select p_step.*;
     end if;
 end
 $$;
-comment on function pawl._write_step(pawl.step, boolean) is 'writes a record where those of its run live';
+comment on function pawl._write_step(pawl_data.step, boolean) is 'writes a record where those of its run live';
 
 -- Writes one record. False if this step has a record already that counts in this round.
 create or replace function pawl._record(
-    p_task pawl.task, p_name text, p_kind int, p_state int, p_seq int, p_output json, p_error json, p_now timestamptz,
+    p_task pawl_data.task, p_name text, p_kind int, p_state int, p_seq int, p_output json, p_error json, p_now timestamptz,
     p_millis bigint default 0, p_attempt int default 1, p_undo json default null, p_source uuid default null)
 returns boolean
 language plpgsql
@@ -282,14 +282,14 @@ begin
     end if;
     perform pawl._write_step(row(p_task.run_id, p_task.task_no, p_task.round, p_state, p_kind,
         coalesce(p_seq, pawl._next_seq(p_task)), p_attempt, p_task.fence, p_now - coalesce(p_millis, 0) * interval '1 ms',
-        case when p_state <> 3 then p_now end, p_name, p_output, p_error, p_undo, p_source)::pawl.step, p_task.kept);
+        case when p_state <> 3 then p_now end, p_name, p_output, p_error, p_undo, p_source)::pawl_data.step, p_task.kept);
     return true;
 end
 $$;
-comment on function pawl._record(pawl.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records what a step came to, unless it is recorded';
+comment on function pawl._record(pawl_data.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records what a step came to, unless it is recorded';
 
 -- For callers that do not count: the worker library numbers its steps itself.
-create or replace function pawl._next_seq(p_task pawl.task)
+create or replace function pawl._next_seq(p_task pawl_data.task)
 returns int
 language plpgsql
 stable
@@ -298,7 +298,7 @@ as $$
 declare
     v_seq int := 1 + greatest(
         (select coalesce(max(s.seq), 0) from pawl._steps_of(array[p_task.run_id], array[p_task.task_no]) s),
-        (select coalesce(max(w.seq), 0) from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no));
+        (select coalesce(max(w.seq), 0) from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no));
 begin
     if v_seq > 100000 and not p_task.rolling_back then
         -- The careful form of commit refuses the item for it.
@@ -308,20 +308,20 @@ begin
     return v_seq;
 end
 $$;
-comment on function pawl._next_seq(pawl.task) is 'the next number in the order of first starts';
+comment on function pawl._next_seq(pawl_data.task) is 'the next number in the order of first starts';
 
 -- Whether what is recorded of a run is kept apart by now: its end, in this transaction, may have moved it.
-create or replace function pawl._is_kept(p_task pawl.task)
+create or replace function pawl._is_kept(p_task pawl_data.task)
 returns boolean
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return p_task.kept or exists (select from pawl.run_kept k where k.run_id = p_task.run_id);
+    return p_task.kept or exists (select from pawl_data.run_kept k where k.run_id = p_task.run_id);
 end
 $$;
-comment on function pawl._is_kept(pawl.task) is 'whether records of a run have outlived their day';
+comment on function pawl._is_kept(pawl_data.task) is 'whether records of a run have outlived their day';
 
 create or replace function pawl._audit(
     p_id uuid, p_task int, p_kept boolean, p_now timestamptz, p_what text, p_detail json default null, p_who text default null)
@@ -332,12 +332,12 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_kept then
-        insert into pawl.audit_kept (run_id, audit_no, task_no, at, what, who, detail)
-        values (p_id, nextval('pawl.trail_no'), p_task, p_now, p_what, p_who, p_detail);
+        insert into pawl_data.audit_kept (run_id, audit_no, task_no, at, what, who, detail)
+        values (p_id, nextval('pawl_data.trail_no'), p_task, p_now, p_what, p_who, p_detail);
     else
         perform pawl._need_partitions(array[p_id], array['audit']);
-        insert into pawl.audit (run_id, audit_no, task_no, at, what, who, detail)
-        values (p_id, nextval('pawl.trail_no'), p_task, p_now, p_what, p_who, p_detail);
+        insert into pawl_data.audit (run_id, audit_no, task_no, at, what, who, detail)
+        values (p_id, nextval('pawl_data.trail_no'), p_task, p_now, p_what, p_who, p_detail);
     end if;
 end
 $$;

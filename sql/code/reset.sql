@@ -18,7 +18,7 @@ begin
     end if;
     -- A grant that began during the install would wait for functions that the install has replaced, while it holds this row, for which
     -- the end of the install would wait.
-    perform from pawl.setting s where s.only_row for update;
+    perform from pawl_data.setting s where s.only_row for update;
     for v_function in
         select p.oid::pg_catalog.regprocedure
         from pg_catalog.pg_proc p

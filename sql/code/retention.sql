@@ -35,7 +35,7 @@ begin
         from pawl._partitions(pawl._run_tables() || 'event'::text) p
         where p.day < pawl._first_day(p.parent, p_now)
     )
-    select p.parent, p.name, p.day, coalesce(pg_relation_size(to_regclass('pawl.' || p.name)), 0) = 0
+    select p.parent, p.name, p.day, coalesce(pg_relation_size(to_regclass('pawl_data.' || p.name)), 0) = 0
     from past p
     order by p.day, p.name;
 end
@@ -50,7 +50,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_position json := (select c.position from pawl.chore c where c.chore = 'retention')::json;
+    v_position json := (select c.position from pawl_data.chore c where c.chore = 'retention')::json;
     v_day date := to_date(v_position ->> 0, 'YYYYMMDD') - case when (v_position ->> 3)::boolean then 0 else 1 end;
 begin
     return case when v_day < pawl._first_day('run', p_now) then v_day end;
@@ -116,7 +116,7 @@ set jit to off
 as $$
 declare
     -- The day, the last run that was looked at, whether one was passed over, and whether the day is emptied.
-    v_position json := (select c.position from pawl.chore c where c.chore = 'retention')::json;
+    v_position json := (select c.position from pawl_data.chore c where c.chore = 'retention')::json;
     v_key text := to_char(p_day, 'YYYYMMDD');
     v_same boolean := coalesce(v_position ->> 0 = v_key, false);
     -- guard:keep_goes_on
@@ -130,7 +130,7 @@ declare
 begin
     for v_task in
         select t.run_id, t.task_no, t.kept
-        from pawl.task t
+        from pawl_data.task t
         where t.run_id > v_last and t.run_id < pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC')
         order by t.run_id, t.task_no
         limit 1000
@@ -139,11 +139,11 @@ begin
         v_looked := v_looked + 1;
         v_last := v_task.run_id;
         continue when v_task.task_no > 0 or v_task.kept;
-        perform from pawl.task t where t.run_id = v_task.run_id and t.task_no = 0 and not t.kept for update skip locked;
+        perform from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = 0 and not t.kept for update skip locked;
         -- Of a flow all tasks; a piece of it that somebody holds keeps the day for the next walk.
         if found and pawl._lock_tasks(v_task.run_id) then
             perform pawl._keep(v_task.run_id);
-            update pawl.task t set kept = true where t.run_id = v_task.run_id;
+            update pawl_data.task t set kept = true where t.run_id = v_task.run_id;
             v_kept := v_kept + 1;
         else
             -- _empty_partitions() would find it, too, but only under its locks.
@@ -151,7 +151,7 @@ begin
         end if;
     end loop;
     v_ended := v_looked < 1000 and v_kept < p_most;
-    update pawl.chore c
+    update pawl_data.chore c
     set position = case when not v_ended or not v_passed_over then json_build_array(v_key, v_last, v_passed_over, false)::text end
     where c.chore = 'retention';
     return v_ended and not v_passed_over;
@@ -172,21 +172,21 @@ declare
 begin
     foreach v_name in array p_names loop
         -- Dynamic because the name of a partition is made of its day.
-        execute format('truncate only pawl.%I', v_name);
+        execute format('truncate only pawl_data.%I', v_name);
     end loop;
     -- 1. A walks the day, and no run of it lives. 2. B retries an ended run of the day and commits. 3. A has the lock now, sees B's task,
     -- and takes the truncate back. Otherwise B's run would have lost its records.
     if p_runs then
         -- guard:empty_lives
         v_lives := exists (
-            select from pawl.task t
+            select from pawl_data.task t
             where t.run_id > pawl._id_floor(p_day::timestamp at time zone 'UTC')
               and t.run_id < pawl._id_floor((p_day + 1)::timestamp at time zone 'UTC')
               and not t.kept);
         if v_lives then
             raise exception using errcode = '55P03', message = 'a run of this day lives again';
         end if;
-        update pawl.chore c
+        update pawl_data.chore c
         set position = json_build_array(to_char(p_day, 'YYYYMMDD'), null, false, true)::text
         where c.chore = 'retention';
     end if;
@@ -196,7 +196,7 @@ exception
         if v_lives then
             -- It may stand before what the walk has come to.
             -- guard:keep_anew
-            update pawl.chore c set position = null where c.chore = 'retention';
+            update pawl_data.chore c set position = null where c.chore = 'retention';
         end if;
         return false;
 end
@@ -226,11 +226,11 @@ begin
     loop
         begin
             -- The parent first, as everybody locks them. Dynamic because the name of a partition is made of its day; so are the others.
-            execute format('lock table only pawl.%I in access exclusive mode', v_part.parent);
-            execute format('select exists (select from only pawl.%I)', v_part.name) into v_filled;
+            execute format('lock table only pawl_data.%I in access exclusive mode', v_part.parent);
+            execute format('select exists (select from only pawl_data.%I)', v_part.name) into v_filled;
             -- guard:tables_empty
             if not v_filled then
-                execute format('drop table pawl.%I', v_part.name);
+                execute format('drop table pawl_data.%I', v_part.name);
             end if;
             return interval '0';
         exception
@@ -256,7 +256,7 @@ comment on function pawl._chore_tables(timestamptz) is 'takes an empty table of 
 
 -- Kept runs of which every round ended before the retention and that do not live, with all that hangs on them. Walks by the end of
 -- each round, a piece at a time: an early round of a run that lives again, or has a later round, stands in the way for as long.
-create or replace function pawl._chore_kept(p_now timestamptz, p_chore pawl.chore)
+create or replace function pawl._chore_kept(p_now timestamptz, p_chore pawl_data.chore)
 returns interval
 language plpgsql
 volatile
@@ -266,7 +266,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_before timestamptz := pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row));
+    v_before timestamptz := pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row));
     -- The end in microseconds since 1970, and the run: the last that was looked at.
     v_from json := coalesce(p_chore.position, '[null, "00000000-0000-0000-0000-000000000000"]')::json;
     v_round record;
@@ -277,7 +277,7 @@ declare
 begin
     for v_round in
         select k.run_id, k.ended_at
-        from pawl.run_kept k
+        from pawl_data.run_kept k
         where (k.ended_at, k.run_id) > (
             coalesce(timestamptz 'epoch' + (v_from ->> 0)::bigint * interval '1 microsecond', '-infinity'), (v_from ->> 1)::uuid)
           and k.ended_at < v_before
@@ -296,16 +296,16 @@ begin
         -- Whoever had it may have let it live again.
         continue when pawl._lives(v_round.run_id) or v_round.run_id = any (v_old);
         v_old := v_old || v_round.run_id;
-        v_rows := v_rows + 20 + (select count(*) from pawl.step_kept d where d.run_id = v_round.run_id);
+        v_rows := v_rows + 20 + (select count(*) from pawl_data.step_kept d where d.run_id = v_round.run_id);
     end loop;
-    delete from pawl.step_kept d where d.run_id = any (v_old);
-    delete from pawl.audit_kept d where d.run_id = any (v_old);
-    delete from pawl.note_kept d where d.run_id = any (v_old);
-    delete from pawl.input_kept d where d.run_id = any (v_old);
-    delete from pawl.run_kept d where d.run_id = any (v_old);
+    delete from pawl_data.step_kept d where d.run_id = any (v_old);
+    delete from pawl_data.audit_kept d where d.run_id = any (v_old);
+    delete from pawl_data.note_kept d where d.run_id = any (v_old);
+    delete from pawl_data.input_kept d where d.run_id = any (v_old);
+    delete from pawl_data.run_kept d where d.run_id = any (v_old);
     -- guard:kept_goes_on
-    update pawl.chore c set position = case when v_looked = 1000 or v_rows >= 10000 then v_last::text end where c.chore = 'kept';
+    update pawl_data.chore c set position = case when v_looked = 1000 or v_rows >= 10000 then v_last::text end where c.chore = 'kept';
     return case when v_looked = 1000 or v_rows >= 10000 then interval '1 s' else interval '1 min' end;
 end
 $$;
-comment on function pawl._chore_kept(timestamptz, pawl.chore) is 'removes kept runs that are past their time';
+comment on function pawl._chore_kept(timestamptz, pawl_data.chore) is 'removes kept runs that are past their time';

@@ -38,8 +38,8 @@ $$;
 comment on function pawl._millis(text, interval) is 'milliseconds from an option as an interval';
 
 -- A step of a flow may have a policy of its own.
-create or replace function pawl._step_policy(p_workflow pawl.workflow, p_step int)
-returns pawl.workflow
+create or replace function pawl._step_policy(p_workflow pawl_data.workflow, p_step int)
+returns pawl_data.workflow
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -48,28 +48,28 @@ begin
     select coalesce(s.max_attempts, p_workflow.max_attempts), coalesce(s.base, p_workflow.base),
            coalesce(s.factor, p_workflow.factor), coalesce(s.cap, p_workflow.cap), coalesce(s.jitter, p_workflow.jitter)
     into p_workflow.max_attempts, p_workflow.base, p_workflow.factor, p_workflow.cap, p_workflow.jitter
-    from pawl.flow_step s where s.workflow_id = p_workflow.workflow_id and s.step_no = p_step;
+    from pawl_data.flow_step s where s.workflow_id = p_workflow.workflow_id and s.step_no = p_step;
     return p_workflow;
 end
 $$;
-comment on function pawl._step_policy(pawl.workflow, int) is 'the retry policy of a step of a flow';
+comment on function pawl._step_policy(pawl_data.workflow, int) is 'the retry policy of a step of a flow';
 
 -- Counts a failure of a step (or of the handler itself, p_name empty) and decides. n: failures so far.
 -- final: no more tries. due: when the next try may start.
 create or replace function pawl._count_failure(
-    p_task pawl.task, p_name text, p_error json, p_option json, p_now timestamptz, out n int, out final boolean,
+    p_task pawl_data.task, p_name text, p_error json, p_option json, p_now timestamptz, out n int, out final boolean,
     out due timestamptz)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_workflow pawl.workflow;
+    v_workflow pawl_data.workflow;
     v_policy json := p_option -> 'policy';
 begin
     select w.* into v_workflow
-    from pawl.queue q
-    join pawl.workflow w on w.workflow_id = q.workflow_id
+    from pawl_data.queue q
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where q.queue_id = p_task.queue_id;
     if p_task.task_no > 0 then
         v_workflow := pawl._step_policy(v_workflow, p_task.task_no / 1000000);
@@ -95,7 +95,7 @@ begin
             pawl._millis(v_policy ->> 'cap_ms', v_workflow.cap),
             least(greatest(coalesce((v_policy ->> 'jitter')::double precision, v_workflow.jitter), 0), 1)));
     -- A claim that was not said to have started may be lost now, and the next one must be told of this try.
-    update pawl.task t
+    update pawl_data.task t
     set recorded = true, tries = (
         select json_object_agg(e.key, e.value)
         from (
@@ -109,10 +109,10 @@ begin
         json_build_object('step', nullif(p_name, ''), 'failures', n, 'next_try_at', due, 'error', p_error));
 end
 $$;
-comment on function pawl._count_failure(pawl.task, text, json, json, timestamptz) is 'counts a failed try and decides whether and when there is another';
+comment on function pawl._count_failure(pawl_data.task, text, json, json, timestamptz) is 'counts a failed try and decides whether and when there is another';
 
 -- A record was made: crashes are forgotten, and so are the failed tries of that step.
-create or replace function pawl._note_progress(p_task pawl.task, p_name text)
+create or replace function pawl._note_progress(p_task pawl_data.task, p_name text)
 returns void
 language plpgsql
 volatile
@@ -122,10 +122,10 @@ begin
     if p_task.crashes = 0 and p_task.tries -> p_name is null and p_task.recorded then
         return;
     end if;
-    update pawl.task t
+    update pawl_data.task t
     set crashes = 0, recorded = true,
         tries = (select json_object_agg(o.key, o.value) from json_each(t.tries) o where o.key <> p_name)
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
 end
 $$;
-comment on function pawl._note_progress(pawl.task, text) is 'resets what counts only between records';
+comment on function pawl._note_progress(pawl_data.task, text) is 'resets what counts only between records';

@@ -11,7 +11,7 @@ as $$
 begin
     return case when p_workflow is not null then array(
         select w.queue_id
-        from pawl.workflow w
+        from pawl_data.workflow w
         where w.name = p_workflow or right(p_workflow, 1) = '*' and starts_with(w.name, left(p_workflow, -1))) end;
 end
 $$;
@@ -31,9 +31,9 @@ begin
     into run_ids, forever
     from (
         select k.run_id, k.expires_at
-        from pawl.key k
+        from pawl_data.key k
         where k.key = p_key and (p_tenant is null or k.tenant = p_tenant)
-          and (p_queues is null or k.workflow_id in (select q.workflow_id from pawl.queue q where q.queue_id = any (p_queues)))
+          and (p_queues is null or k.workflow_id in (select q.workflow_id from pawl_data.queue q where q.queue_id = any (p_queues)))
         limit 10001
     ) k;
 end
@@ -64,21 +64,21 @@ begin
     with living as materialized (
         select t.run_id, (p_tenant is null or t.tenant = p_tenant) and (p_queues is null or t.queue_id = any (p_queues))
                          and (p_key is null or t.key = p_key) and t.place = any (v_places) as fits
-        from pawl.task t
+        from pawl_data.task t
         where v_code is null and t.run_id < p_before and t.run_id >= p_since and t.task_no = 0
         order by t.run_id desc
         limit p_most
     ), ended as materialized (
         select r.run_id, (p_tenant is null or r.tenant = p_tenant) and (p_queues is null or r.queue_id = any (p_queues))
                          and (p_key is null or r.key = p_key) and (v_code is null or r.status = v_code) as fits
-        from pawl.run r
+        from pawl_data.run r
         where (v_code is not null or p_status is null) and r.run_id < p_before and r.run_id >= v_first
         order by r.run_id desc, r.round desc
         limit p_most
     ), kept as materialized (
         select k.run_id, (p_tenant is null or k.tenant = p_tenant) and (p_queues is null or k.queue_id = any (p_queues))
                          and (p_key is null or k.key = p_key) and (v_code is null or k.status = v_code) as fits
-        from pawl.run_kept k
+        from pawl_data.run_kept k
         where (v_code is not null or p_status is null) and k.run_id < p_before and k.run_id >= p_since
         order by k.run_id desc, k.round desc
         limit p_most
@@ -131,22 +131,22 @@ begin
            -- 1. A run fails. 2. An operator retries it, and it runs again. Without the test it would be listed as failed.
            -- Offset 0: looked up for each, and never by a hash of all living runs.
            -- guard:failed_lives
-           and not exists (select from pawl.task t where t.run_id = f.run_id and t.task_no = 0 offset 0)
+           and not exists (select from pawl_data.task t where t.run_id = f.run_id and t.task_no = 0 offset 0)
            -- 1. A run fails. 2. An operator retries it, and it succeeds. Without the test it would be listed as failed, by its first round.
            -- guard:failed_last_round
-           and not case when f.is_kept then exists (select from pawl.run_kept l where l.run_id = f.run_id and l.round > f.round)
-                        else exists (select from pawl.run l where l.run_id = f.run_id and l.round > f.round) end
+           and not case when f.is_kept then exists (select from pawl_data.run_kept l where l.run_id = f.run_id and l.round > f.round)
+                        else exists (select from pawl_data.run l where l.run_id = f.run_id and l.round > f.round) end
     from (
         (select r.run_id, r.round, r.queue_id, r.tenant, r.attempt, r.priority, r.key, r.triggered_at, r.started_at, r.ended_at, r.session_id,
                 r.parent_id, false as is_kept
-         from pawl.run r
+         from pawl_data.run r
          where r.status = 2 and r.run_id < p_before and r.run_id >= v_first
          order by r.run_id desc, r.round desc
          limit p_most)
         union all
         (select k.run_id, k.round, k.queue_id, k.tenant, k.attempt, k.priority, k.key, k.triggered_at, k.started_at, k.ended_at, k.session_id,
                 k.parent_id, true
-         from pawl.run_kept k
+         from pawl_data.run_kept k
          where k.status = 2 and k.run_id < p_before and k.run_id >= p_since
          order by k.run_id desc, k.round desc
          limit p_most)
@@ -189,11 +189,11 @@ begin
             continue when not v_failed.fits;
             if v_failed.queue_id <> all (v_queues) then
                 v_queues := v_queues || v_failed.queue_id;
-                v_names := v_names || (select q.name from pawl.queue q where q.queue_id = v_failed.queue_id);
+                v_names := v_names || (select q.name from pawl_data.queue q where q.queue_id = v_failed.queue_id);
             end if;
             if v_failed.session_id <> all (v_sessions) then
                 v_sessions := v_sessions || v_failed.session_id;
-                v_workers := v_workers || (select w.name from pawl.worker w where w.session_id = v_failed.session_id);
+                v_workers := v_workers || (select w.name from pawl_data.worker w where w.session_id = v_failed.session_id);
             end if;
             return query
             select v_failed.run_id, v_names[array_position(v_queues, v_failed.queue_id)], v_failed.tenant, 'ERROR', null::text,

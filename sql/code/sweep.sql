@@ -3,7 +3,7 @@
 
 -- Takes back one held task, locked by the caller. Given back in good order it counts nowhere; lost with its
 -- worker, a task that had started counts a crash, and at the limit the run ends. p_ends: as _ends_taken_back() has said.
-create or replace function pawl._take_back(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
+create or replace function pawl._take_back(p_task pawl_data.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
 returns void
 language plpgsql
 volatile
@@ -26,13 +26,13 @@ begin
         if pawl._end_or_roll_back(p_task, 3, json_build_object('code', 'cancelled', 'message',
                coalesce(p_task.ending ->> 'why', 'cancelled')), (p_task.ending ->> 'rollback')::boolean, p_now) = 'busy' then
             -- Its parent is locked. Nobody may start it again; the end of its grace ends it.
-            update pawl.task t
+            update pawl_data.task t
             set fence = t.fence + 1, place = 1, due_at = 'infinity', session_id = null, request = null, started = false
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         end if;
         return;
     end if;
-    if v_crashes > p_task.crashes and v_crashes >= (select s.crash_max from pawl.setting s where s.only_row) then
+    if v_crashes > p_task.crashes and v_crashes >= (select s.crash_max from pawl_data.setting s where s.only_row) then
         p_task.crashes := v_crashes::smallint;
         if pawl._crash_out(p_task, p_now) = 'ok' then
             return;
@@ -41,16 +41,16 @@ begin
     perform pawl._make_free(p_task, p_now, p_crashed, v_crashes);
 end
 $$;
-comment on function pawl._take_back(pawl.task, timestamptz, boolean, boolean) is 'takes back one held task and raises its fence';
+comment on function pawl._take_back(pawl_data.task, timestamptz, boolean, boolean) is 'takes back one held task and raises its fence';
 
-create or replace function pawl._make_free(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_crashes int)
+create or replace function pawl._make_free(p_task pawl_data.task, p_now timestamptz, p_crashed boolean, p_crashes int)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    update pawl.task t
+    update pawl_data.task t
     -- guard:sweep_fence
     set fence = t.fence + 1,
         session_id = null, request = null, crashes = p_crashes,
@@ -62,12 +62,12 @@ begin
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
 end
 $$;
-comment on function pawl._make_free(pawl.task, timestamptz, boolean, int) is 'makes a held task ready again under a raised fence';
+comment on function pawl._make_free(pawl_data.task, timestamptz, boolean, int) is 'makes a held task ready again under a raised fence';
 
 -- Whether a held task, locked by the caller, ends with being taken back: a flow's task does if its run is to end, or if its workers
 -- keep dying. The whole run is needed then, and is locked; null: somebody has that, so the task is left to the next sweep, and its
 -- holder may go on.
-create or replace function pawl._ends_taken_back(p_task pawl.task, p_crashed boolean)
+create or replace function pawl._ends_taken_back(p_task pawl_data.task, p_crashed boolean)
 returns boolean
 language plpgsql
 volatile
@@ -75,27 +75,27 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_task.task_no = 0
-       or not (p_crashed and p_task.started and p_task.crashes + 1 >= (select s.crash_max from pawl.setting s where s.only_row))
+       or not (p_crashed and p_task.started and p_task.crashes + 1 >= (select s.crash_max from pawl_data.setting s where s.only_row))
           and p_task.ending is null
-          and not exists (select from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.ending is not null) then
+          and not exists (select from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.ending is not null) then
         return false;
     end if;
     return case when pawl._lock_flow(p_task.run_id) then true end;
 end
 $$;
-comment on function pawl._ends_taken_back(pawl.task, boolean) is 'whether a task of a flow ends when it is taken back';
+comment on function pawl._ends_taken_back(pawl_data.task, boolean) is 'whether a task of a flow ends when it is taken back';
 
 -- The end of a task of a flow that is taken back. The run is locked, too.
-create or replace function pawl._end_taken_back(p_task pawl.task, p_now timestamptz, p_crashes int)
+create or replace function pawl._end_taken_back(p_task pawl_data.task, p_now timestamptz, p_crashes int)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_run pawl.task;
+    v_run pawl_data.task;
 begin
-    select t.* into v_run from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0;
+    select t.* into v_run from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = 0;
     if v_run.ending is not null then
         perform pawl._drop_tasks(v_run, true, p_now, p_task.task_no);
         perform pawl._let_end(v_run, p_now);
@@ -105,7 +105,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._end_taken_back(pawl.task, timestamptz, int) is 'ends a task of a flow that is taken back';
+comment on function pawl._end_taken_back(pawl_data.task, timestamptz, int) is 'ends a task of a flow that is taken back';
 
 -- Takes back what a session holds, at most p_most tasks. p_each: one that fails is noted, and left.
 create or replace function pawl._release_held(p_session bigint, p_now timestamptz, p_most int, p_crashed boolean, p_each boolean)
@@ -118,18 +118,18 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_runs uuid[];
     v_tasks int[];
     v_count int := 0;
     v_queues int[] := array[]::int[];
     v_tenants text[] := array[]::text[];
     v_tenant text;
-    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
+    v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
 begin
     select array_agg(h.run_id order by h.run_id, h.task_no), array_agg(h.task_no order by h.run_id, h.task_no) into v_runs, v_tasks
     from (
-        select t.run_id, t.task_no from pawl.task t
+        select t.run_id, t.task_no from pawl_data.task t
         where t.place = 2 and t.session_id = p_session
         -- Not always the same ones: those of a flow that somebody holds are left, and must not stand before the others.
         -- guard:sweep_any
@@ -141,7 +141,7 @@ begin
     for v_n in 1..coalesce(cardinality(v_runs), 0) loop
         -- Each as it is now: the end of one may have changed the next, if they are of one flow.
         select t.* into v_task
-        from pawl.task t
+        from pawl_data.task t
         where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 2 and t.session_id = p_session;
         continue when not found;
         v_count := v_count + 1;
@@ -168,7 +168,7 @@ end
 $$;
 comment on function pawl._release_held(bigint, timestamptz, int, boolean, boolean) is 'takes back the tasks of a session and raises their fences';
 
-create or replace function pawl._release_one(p_task pawl.task, p_now timestamptz, p_crashed boolean)
+create or replace function pawl._release_one(p_task pawl_data.task, p_now timestamptz, p_crashed boolean)
 returns void
 language plpgsql
 volatile
@@ -188,9 +188,9 @@ begin
     perform pawl._take_back(p_task, p_now, p_crashed, v_ends);
 end
 $$;
-comment on function pawl._release_one(pawl.task, timestamptz, boolean) is 'takes back one task of a session';
+comment on function pawl._release_one(pawl_data.task, timestamptz, boolean) is 'takes back one task of a session';
 
-create or replace function pawl._crash_out(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._crash_out(p_task pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -205,11 +205,11 @@ begin
             'cause', p_task.ending -> 'error', 'status', p_task.ending -> 'status', 'not_undone', pawl._undone(p_task)), p_now);
     end if;
     p_task.crashes := 0;
-    update pawl.task t set crashes = 0 where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    update pawl_data.task t set crashes = 0 where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     return pawl._end_or_roll_back(p_task, 2, v_error, true, p_now);
 end
 $$;
-comment on function pawl._crash_out(pawl.task, timestamptz) is 'ends a run whose workers keep dying';
+comment on function pawl._crash_out(pawl_data.task, timestamptz) is 'ends a run whose workers keep dying';
 
 -- Sessions whose lease is over. After a start of the server nobody is swept for one full lease, so an
 -- outage of the database costs no attempts.
@@ -226,17 +226,17 @@ declare
 begin
     -- A lease that ends later than any heartbeat could make it: the clock was set back. That is told from the clock as it is
     -- now. p_now is older by what this round has done so far, and a lease that a heartbeat has made since is not to be cut.
-    update pawl.worker w
+    update pawl_data.worker w
     -- guard:sweep_clock
     set lease_until = pawl._shift(pawl.now(), w.lease)
     where w.ended_at is null and w.lease_until > pawl._shift(pawl.now(), w.lease)
       and w.session_id = any (array(
-          select d.session_id from pawl.worker d
+          select d.session_id from pawl_data.worker d
           where d.ended_at is null and d.lease_until > pawl._shift(p_now, d.lease) and (p_tenant is null or d.tenant = p_tenant)
           for update skip locked));
     for v_session in
         select w.session_id
-        from pawl.worker w
+        from pawl_data.worker w
         where w.ended_at is null
           and (w.session_id >> 32 <> v_epoch
                -- guard:sweep_lease
@@ -251,8 +251,8 @@ begin
     loop
         -- A closed epoch is not the worker''s fault.
         v_count := v_count + pawl._release_held(v_session, p_now, p_most - v_count, v_session >> 32 = v_epoch, p_each);
-        if not exists (select from pawl.task t where t.place = 2 and t.session_id = v_session) then
-            update pawl.worker w
+        if not exists (select from pawl_data.task t where t.place = 2 and t.session_id = v_session) then
+            update pawl_data.worker w
             set ended_at = p_now, idle = false, running = null,
                 ended_why = case when w.session_id >> 32 <> v_epoch then 'epoch' else 'lost' end
             where w.session_id = v_session;

@@ -26,7 +26,7 @@ comment on function pawl._is_usable(jsonb) is 'whether a member inherits a role 
 -- what the login itself is bound to always counts, next to what the role that was set is bound to; and where these
 -- say nothing, all that the login is bound to through its groups counts.
 --
--- Grants follow a role that is renamed, and a row of pawl.granted does not: it holds a name, because a dump with an
+-- Grants follow a role that is renamed, and a row of pawl_data.granted does not: it holds a name, because a dump with an
 -- oid, or with a type that is written as a role's name, could not be restored where the role is not. So a role that
 -- holds what every set holds and that no row names is refused until it is granted under its name. So is a login that has
 -- no rights at all: it comes through a security definer function of somebody who may be bound.
@@ -47,7 +47,7 @@ declare
     v_known boolean;
 begin
     -- Asked of the settings, which every verb reads: a claim or commit has no room for a lock on one more table.
-    if not (select s.tenants_bound from pawl.setting s where s.only_row) then
+    if not (select s.tenants_bound from pawl_data.setting s where s.only_row) then
         return null;
     end if;
     v_login := to_regrole(quote_ident(session_user));
@@ -95,7 +95,7 @@ begin
                g.role_name is not null or r.rolsuper or role.oid = v_owner
         from role
         join pg_roles r on r.oid = role.oid
-        left join pawl.granted g on g.role_name = r.rolname
+        left join pawl_data.granted g on g.role_name = r.rolname
         -- Kept apart, so that a tenant is looked for once.
         offset 0
     ) b (oid, chosen, tenant, known);
@@ -190,7 +190,7 @@ begin
         -- 1. A registers the last session that the limit allows; its transaction stays open. 2. B, of the same tenant, registers and does
         -- not see A's session. Without the lock a hundred connections could have a hundred times the limit.
         -- guard:sessions_lock
-        perform from pawl.bound_tenant b where b.tenant = p_tenant for update skip locked;
+        perform from pawl_data.bound_tenant b where b.tenant = p_tenant for update skip locked;
         exit when found;
         if clock_timestamp() >= v_until then
             perform pawl._raise('PW010', format('another transaction is registering a session of tenant "%s"', p_tenant), 'Send the call again.');
@@ -221,7 +221,7 @@ as $$
 begin
     return (
         select count(*) = p_count
-        from (select from pawl.worker w where w.ended_at is null and w.tenant = p_tenant limit p_count) w);
+        from (select from pawl_data.worker w where w.ended_at is null and w.tenant = p_tenant limit p_count) w);
 end
 $$;
 comment on function pawl._has_sessions(text, int) is 'whether a tenant has at least so many sessions that have not ended';

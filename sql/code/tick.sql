@@ -12,7 +12,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_overdue bigint := pawl._micros(p_now) - (select c.last_value from pawl.housekeeping_clock c);
+    v_overdue bigint := pawl._micros(p_now) - (select c.last_value from pawl_data.housekeeping_clock c);
 begin
     return case when v_overdue > -10000000 then v_overdue else 10000000 end;
 end
@@ -30,7 +30,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     -- As _tick_overdue() has it; without the calls, because every claim pays for them.
-    v_overdue bigint := (date_part('epoch', p_now) * 1000000)::bigint - (select c.last_value from pawl.housekeeping_clock c);
+    v_overdue bigint := (date_part('epoch', p_now) * 1000000)::bigint - (select c.last_value from pawl_data.housekeeping_clock c);
     v_left int := 50;
 begin
     if v_overdue <= -10000000 then
@@ -41,7 +41,7 @@ begin
     -- guard:late_tick_unbound
     if v_overdue > 2000000 and p_unbound then
         -- Others wait for a tenth of a second with theirs; a tick stays due.
-        perform setval('pawl.housekeeping_clock', greatest(pawl._micros(p_now) - 1900000, 0));
+        perform setval('pawl_data.housekeeping_clock', greatest(pawl._micros(p_now) - 1900000, 0));
         -- Not all of it for timers: of these there may be more in every tenth of a second.
         v_left := v_left - pawl._do_piece('timers', p_now, 30, null);
         v_left := v_left - pawl._do_piece('sessions', p_now, v_left, null);
@@ -113,7 +113,7 @@ begin
         return array[]::int[];
     end if;
     if pawl._bound_tenant() is null then
-        perform setval('pawl.housekeeping_clock', pawl._micros(v_now) + 100000);
+        perform setval('pawl_data.housekeeping_clock', pawl._micros(v_now) + 100000);
     end if;
     if p_force then
         return array[1, 2, 3, 4, 5];
@@ -121,20 +121,20 @@ begin
     -- A piece is a transaction, and where all workers are idle nearly every one would find nothing. Each of these conditions holds whenever
     -- its piece has work, and sometimes when it has none. Chore tables is due for ever where the owner does not tick: others make it come up.
     return array(
-        select 1 where exists (select from pawl.task t where t.place = 1 and t.due_at <= v_now)
+        select 1 where exists (select from pawl_data.task t where t.place = 1 and t.due_at <= v_now)
         union all
         select 2 where exists (
-            select from pawl.worker w
+            select from pawl_data.worker w
             where w.ended_at is null
               and (w.lease_until < v_now or w.session_id >> 32 <> v_epoch or w.lease_until > pawl._shift(v_now, w.lease)))
         union all
-        select 3 where exists (select from pawl.wait w where w.kind = 0 and w.due_at <= v_now)
-                       or exists (select from pawl.worker w where w.ended_at is null and w.running is not null)
+        select 3 where exists (select from pawl_data.wait w where w.kind = 0 and w.due_at <= v_now)
+                       or exists (select from pawl_data.worker w where w.ended_at is null and w.next_limit_at < v_now and w.next_limit_at < 'infinity')
         union all
-        select 4 where exists (select from pawl.delivery d where d.due_at <= v_now or d.due_at > v_now + interval '1 hour')
+        select 4 where exists (select from pawl_data.delivery d where d.due_at <= v_now or d.due_at > v_now + interval '1 hour')
         union all
         select 5 where exists (
-            select from pawl.chore c
+            select from pawl_data.chore c
             where c.chore <> 'tables' and (c.due_at <= v_now or c.due_at > v_now + interval '1 hour' and c.due_at < 'infinity')));
 end
 $$;
@@ -248,7 +248,7 @@ begin
     if p_tenant is null then
         v_due := array(
             select d.ctid
-            from pawl.task d
+            from pawl_data.task d
             where d.place = 1 and d.due_at <= p_now
             order by d.due_at
             limit p_most
@@ -264,7 +264,7 @@ begin
             v_count := v_count + pawl._make_ready(array[v_tid], p_now);
         exception
             when others then
-                perform pawl._note_failure('timers', p_now, format('run %s: %s %s', (select t.run_id from pawl.task t where t.ctid = v_tid), sqlstate, sqlerrm));
+                perform pawl._note_failure('timers', p_now, format('run %s: %s %s', (select t.run_id from pawl_data.task t where t.ctid = v_tid), sqlstate, sqlerrm));
         end;
     end loop;
     return v_count;
@@ -288,9 +288,9 @@ declare
     v_due tid[] := array(
         select e.ctid
         from (
-            (select t.ctid, t.due_at, t.tenant from pawl.task t where t.place = 1 and t.due_at <= p_now order by t.due_at limit 5000)
+            (select t.ctid, t.due_at, t.tenant from pawl_data.task t where t.place = 1 and t.due_at <= p_now order by t.due_at limit 5000)
             union
-            (select t.ctid, t.due_at, t.tenant from pawl.task t where t.place = 1 and t.due_at <= p_now order by t.due_at desc limit 5000)
+            (select t.ctid, t.due_at, t.tenant from pawl_data.task t where t.place = 1 and t.due_at <= p_now order by t.due_at desc limit 5000)
         ) e
         where e.tenant = p_tenant
         order by e.due_at
@@ -300,7 +300,7 @@ begin
         -- By their addresses alone, and looked at under the lock: the planner may take the index of all that wait otherwise.
         with locked as materialized (
             select t.ctid as address, t.place, t.due_at, t.tenant
-            from pawl.task t
+            from pawl_data.task t
             where t.ctid = any (v_due)
             for update skip locked
         )
@@ -322,11 +322,11 @@ declare
     v_count int := 0;
     v_due record;
     -- Where nobody is bound to a tenant, one call for each queue will do.
-    v_bound boolean := (select s.tenants_bound from pawl.setting s where s.only_row);
+    v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
 begin
     for v_due in
         with due as (
-            update pawl.task t
+            update pawl_data.task t
             set place = pawl._ready_place(t.crashes), due_at = p_now, reason = null
             -- Nothing else: with place = 1 the planner may take the index of all that wait.
             where t.ctid = any (p_tids)
@@ -351,7 +351,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return exists (select from pawl.chore c where c.chore = 'workers' and c.due_at < p_now - interval '60 s');
+    return exists (select from pawl_data.chore c where c.chore = 'workers' and c.due_at < p_now - interval '60 s');
 end
 $$;
 comment on function pawl._keeper_missing(timestamptz) is 'whether housekeeping lacks somebody who does it';

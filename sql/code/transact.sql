@@ -32,7 +32,7 @@ as $$
 declare
     v_part text[] := string_to_array(token, ' ');
     v_now timestamptz := pawl.now();
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_bound text := pawl._bound_tenant();
     v_problem text;
     v_answer text;
@@ -45,7 +45,7 @@ begin
         perform pawl._raise('PW003', 'malformed step token', 'Pass the token as the worker handed it out.');
     end if;
     -- An update, not only a lock: above read committed it fails if the row has changed since the snapshot.
-    update pawl.task t
+    update pawl_data.task t
     set recorded = true
     where t.run_id = v_part[2]::uuid and t.task_no = v_part[3]::int and (v_bound is null or t.tenant = v_bound)
     returning t.* into v_task;
@@ -60,7 +60,7 @@ begin
     if current_setting('transaction_isolation') <> 'read committed' then
         -- The snapshot may be older than the epoch, which the row of the task does not tell: this fails then, too.
         -- guard:token_epoch_snapshot
-        perform from pawl.setting s where s.only_row for share;
+        perform from pawl_data.epoch_lock e where e.only_row for share;
     end if;
     -- guard:token_epoch
     if v_part[4]::bigint >> 32 <> pawl._epoch() then

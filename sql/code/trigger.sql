@@ -20,26 +20,26 @@ declare
     v_due timestamptz := case when p_delay > interval '0' then pawl._shift(p_now, p_delay) else p_now end;
     v_reason text := case when p_delay > interval '0' and p_flow is null then 'delay' end;
     v_undo boolean := p_flow is not null and exists (
-        select from pawl.flow_step s where s.workflow_id = p_flow and s.undo is not null);
+        select from pawl_data.flow_step s where s.workflow_id = p_flow and s.undo is not null);
     v_input json := case when not v_apart then p_input end;
     v_made int := 1;
 begin
     if p_given then
-        insert into pawl.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
+        insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
                                triggered_at, tenant, limit_key, key, parent_id, parent_step, parent_task, input, metadata)
         values (p_id, 0, p_queue, v_place, p_priority, v_apart, v_timeout or p_attached, v_undo, v_reason, v_due, p_now,
                 p_tenant, p_limit_key, p_key, p_parent, p_parent_step, p_parent_task, v_input, p_metadata)
         on conflict on constraint task_pkey do nothing;
         get diagnostics v_made = row_count;
     else
-        insert into pawl.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
+        insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
                                triggered_at, tenant, limit_key, key, parent_id, parent_step, parent_task, input, metadata)
         values (p_id, 0, p_queue, v_place, p_priority, v_apart, v_timeout or p_attached, v_undo, v_reason, v_due, p_now,
                 p_tenant, p_limit_key, p_key, p_parent, p_parent_step, p_parent_task, v_input, p_metadata);
     end if;
     -- A run of a given id may have ended and left the hot set meanwhile: looked for in a later statement.
     if v_made = 1 and p_given and pawl._id_is_used(p_id) then
-        delete from pawl.task t where t.run_id = p_id and t.task_no = 0;
+        delete from pawl_data.task t where t.run_id = p_id and t.task_no = 0;
         v_made := 0;
     end if;
     if v_made = 0 then
@@ -47,10 +47,10 @@ begin
     end if;
     if v_apart then
         perform pawl._need_partitions(array[p_id], array['input']);
-        insert into pawl.input (run_id, input) values (p_id, p_input);
+        insert into pawl_data.input (run_id, input) values (p_id, p_input);
     end if;
     if v_timeout then
-        insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
+        insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
         values (p_id, 0, 'timeout', 0, 0, p_tenant, p_now, pawl._shift(v_due, p_timeout));
     end if;
     if p_flow is not null then
@@ -77,16 +77,16 @@ declare
     v_made int;
 begin
     if current_setting('transaction_isolation') = 'read committed' then
-        return exists (select from pawl.run r where r.run_id = p_id and r.round = 1)
+        return exists (select from pawl_data.run r where r.run_id = p_id and r.round = 1)
             -- Kept apart, it is of another day than the clock says now: it was set back.
             -- guard:id_kept
-            or exists (select from pawl.run_kept k where k.run_id = p_id);
+            or exists (select from pawl_data.run_kept k where k.run_id = p_id);
     end if;
-    if exists (select from pawl.run_kept k where k.run_id = p_id) then
+    if exists (select from pawl_data.run_kept k where k.run_id = p_id) then
         return true;
     end if;
     perform pawl._need_partitions(array[p_id], array['run']);
-    insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at,
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at,
                           rolled_back, input_apart, tenant)
     values (p_id, 1, 1, 0, 0, 0, 0, '-infinity', '-infinity', false, false, '')
     on conflict do nothing;
@@ -94,7 +94,7 @@ begin
     if v_made = 0 then
         return true;
     end if;
-    delete from pawl.run r where r.run_id = p_id and r.round = 1;
+    delete from pawl_data.run r where r.run_id = p_id and r.round = 1;
     return false;
 end
 $$;
@@ -112,14 +112,14 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_old pawl.key;
+    v_old pawl_data.key;
     v_made int;
 begin
     run_id := p_id;
     taken := true;
     same_input := true;
     for v_try in 1..20 loop
-        insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
+        insert into pawl_data.key (workflow_id, expires_at, run_id, tenant, key, digest)
         values (p_workflow_id, p_expires, p_id, p_tenant, p_key, p_digest)
         on conflict on constraint key_pkey do nothing;
         get diagnostics v_made = row_count;
@@ -128,12 +128,12 @@ begin
         end if;
         -- A statement of its own: it sees what was committed while the insert waited.
         select k.* into v_old
-        from pawl.key k
+        from pawl_data.key k
         where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key;
         -- guard:key_over
         if found and pawl._key_is_over(v_old, p_now) then
             -- Its time is over: take it, unless somebody else just did.
-            update pawl.key k
+            update pawl_data.key k
             set run_id = p_id, digest = p_digest, expires_at = p_expires
             where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key and k.run_id = v_old.run_id
               and k.expires_at is not distinct from v_old.expires_at;
@@ -164,12 +164,12 @@ declare
     v_idle bigint;
     v_handled boolean;
 begin
-    select (select w.session_id from pawl.worker w
+    select (select w.session_id from pawl_data.worker w
             where w.idle and w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids)
               -- guard:wake_tenant
               and (w.tenant is null or w.tenant = p_tenant)
             limit 1),
-           exists (select from pawl.worker w
+           exists (select from pawl_data.worker w
                    where w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids)
                      and (w.tenant is null or w.tenant = p_tenant))
     into v_idle, v_handled;
@@ -182,15 +182,15 @@ $$;
 comment on function pawl._wake_one(int, text, timestamptz) is 'notifies one idle worker of a queue that may take runs of the tenant, if there is one';
 
 create or replace function pawl._workflow(p_name text)
-returns pawl.workflow
+returns pawl_data.workflow
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_workflow pawl.workflow;
+    v_workflow pawl_data.workflow;
 begin
-    select w.* into v_workflow from pawl.workflow w where w.name = p_name;
+    select w.* into v_workflow from pawl_data.workflow w where w.name = p_name;
     if not found then
         perform pawl._raise('PW002', format('unknown workflow "%s"', p_name),
             'Create it first: select pawl.create_workflow(name).');
@@ -240,7 +240,7 @@ declare
     v_used uuid;
 begin
     v_used := coalesce(
-        (select t.run_id from pawl.task t where t.run_id = any (p_ids) and t.tenant <> p_tenant limit 1),
+        (select t.run_id from pawl_data.task t where t.run_id = any (p_ids) and t.tenant <> p_tenant limit 1),
         (select r.run_id from pawl._runs(p_ids) r where r.tenant <> p_tenant limit 1));
     if v_used is not null then
         -- It does not say that the run is another tenant's.
@@ -258,7 +258,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return exists (select from pawl.task t where t.run_id = p_id and t.task_no = 0 and t.queue_id = p_queue and t.key = p_key)
+    return exists (select from pawl_data.task t where t.run_id = p_id and t.task_no = 0 and t.queue_id = p_queue and t.key = p_key)
         or exists (select from pawl._runs(array[p_id]) r where r.queue_id = p_queue and r.key = p_key);
 end
 $$;
@@ -297,13 +297,13 @@ begin
     select w.workflow_id, w.queue_id, w.priority::int, w.run_timeout, w.flow,
            s.tenants_bound,
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
-           (select k.session_id from pawl.worker k
+           (select k.session_id from pawl_data.worker k
             where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
-           exists (select from pawl.worker k
+           exists (select from pawl_data.worker k
                    where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids))
     into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_idle, handled
-    from pawl.workflow w
-    cross join pawl.setting s
+    from pawl_data.workflow w
+    cross join pawl_data.setting s
     where w.name = trigger.workflow and s.only_row;
     if not found then
         perform pawl._raise('PW002', format('unknown workflow "%s"', workflow),
@@ -348,7 +348,7 @@ begin
         -- The first try of _hold_key, without the call; if the key is there already, it decides.
         v_digest := sha256(convert_to(v_input, 'UTF8'));
         v_expires := case when key_while_active then 'infinity' when key_ttl is not null then pawl._shift(v_now, key_ttl) end;
-        insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
+        insert into pawl_data.key (workflow_id, expires_at, run_id, tenant, key, digest)
         values (v_workflow, v_expires, trigger.run_id, trigger.tenant, trigger.key, v_digest)
         on conflict on constraint key_pkey do nothing;
         get diagnostics v_made = row_count;
@@ -375,7 +375,7 @@ begin
     if created is not false and id is null and delay is null and v_timeout is null and not v_flow and not key_while_active
        and octet_length(v_input) <= 2000 then
         -- The plain case of _insert_run, without the call.
-        insert into pawl.task (run_id, task_no, queue_id, place, priority, due_at, triggered_at, tenant, limit_key, key,
+        insert into pawl_data.task (run_id, task_no, queue_id, place, priority, due_at, triggered_at, tenant, limit_key, key,
                                input, metadata)
         values (trigger.run_id, 0, v_queue, 0, coalesce(trigger.priority, v_priority), v_now, v_now, trigger.tenant,
                 trigger.limit_key, trigger.key, trigger.input, trigger.metadata);
@@ -390,7 +390,7 @@ begin
         end if;
         if not created and key is not null and v_taken then
             -- A call that was sent again: its run has freed the key since, and nobody would free it once more.
-            delete from pawl.key k
+            delete from pawl_data.key k
             where k.tenant = trigger.tenant and k.workflow_id = v_workflow and k.key = trigger.key;
         end if;
         if not created and v_bound then

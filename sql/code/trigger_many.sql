@@ -14,7 +14,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_floor uuid := pawl._id_floor(pawl._shift(p_now, (select - s.retention from pawl.setting s where s.only_row)));
+    v_floor uuid := pawl._id_floor(pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row)));
     v_wanted int := cardinality(array_remove(p_keys, null));
     v_made int;
     v_other record;
@@ -23,7 +23,7 @@ begin
         select
         from unnest(p_keys) u (key)
         cross join lateral (
-            select k from pawl.key k where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = u.key offset 0
+            select k from pawl_data.key k where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = u.key offset 0
         ) k
         -- The cheap test first: the function is called only for keys that may have expired.
         where ((k.k).expires_at <= p_now or (k.k).expires_at is null and (k.k).run_id < v_floor)
@@ -32,7 +32,7 @@ begin
         from pawl._hold_each_key(p_now, p_workflow_id, p_tenant, p_keys, p_inputs, p_ids, p_expires) h;
         return;
     end if;
-    insert into pawl.key (workflow_id, expires_at, run_id, tenant, key, digest)
+    insert into pawl_data.key (workflow_id, expires_at, run_id, tenant, key, digest)
     select p_workflow_id, p_expires, u.id, p_tenant, u.key, sha256(convert_to(u.input::text, 'UTF8'))
     from unnest(p_keys, p_inputs, p_ids) with ordinality u (key, input, id, n)
     where u.key is not null
@@ -54,7 +54,7 @@ begin
     from unnest(p_keys, p_ids) with ordinality u (key, id, n)
     left join lateral (
         select k.run_id
-        from pawl.key k
+        from pawl_data.key k
         where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = u.key
         offset 0
     ) k on true;
@@ -68,7 +68,7 @@ begin
     from unnest(p_keys, p_inputs, taken) with ordinality u (key, input, taken, n)
     cross join lateral (
         select k.run_id, k.digest
-        from pawl.key k
+        from pawl_data.key k
         where not u.taken and k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = u.key
         offset 0
     ) k
@@ -141,7 +141,7 @@ comment on function pawl._raise_other_input(text, uuid) is 'refuses a key that s
 -- Inserts the hot rows of new runs, with all that belongs to them. Returns the ids it made. p_given: clients made the ids, so a run may
 -- have one already; such an id is left out.
 create or replace function pawl._insert_runs(
-    p_now timestamptz, p_workflow pawl.workflow, p_tenant text, p_priority int, p_delay interval, p_metadata json, p_ids uuid[],
+    p_now timestamptz, p_workflow pawl_data.workflow, p_tenant text, p_priority int, p_delay interval, p_metadata json, p_ids uuid[],
     p_given boolean, p_inputs json[], p_keys text[], p_limit_keys text[], p_attached boolean)
 returns uuid[]
 language plpgsql
@@ -154,14 +154,14 @@ declare
     v_due timestamptz := case when v_later then pawl._shift(p_now, p_delay) else p_now end;
     v_attached boolean := p_attached or p_workflow.run_timeout is not null;
     v_undo boolean := p_workflow.flow and exists (
-        select from pawl.flow_step s where s.workflow_id = p_workflow.workflow_id and s.undo is not null);
+        select from pawl_data.flow_step s where s.workflow_id = p_workflow.workflow_id and s.undo is not null);
     v_large boolean := exists (select from unnest(p_inputs) i (input) where octet_length(i.input::text) > 2000);
     v_made uuid[] := p_ids;
     v_used uuid[];
 begin
     if p_given then
         with made as (
-            insert into pawl.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
+            insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
                                    triggered_at, tenant, limit_key, key, input, metadata)
             select i.id, 0, p_workflow.queue_id, v_place, p_priority, octet_length(i.input::text) > 2000, v_attached, v_undo,
                    case when v_place = 1 then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
@@ -175,11 +175,11 @@ begin
         -- A run of a given id may have ended, so that the hot set does not have it: looked for in a later statement.
         v_used := array(select distinct r.run_id from pawl._runs(v_made) r);
         if cardinality(v_used) > 0 then
-            delete from pawl.task t where t.run_id = any (v_used) and t.task_no = 0;
+            delete from pawl_data.task t where t.run_id = any (v_used) and t.task_no = 0;
             v_made := array(select m from unnest(v_made) m where m <> all (v_used));
         end if;
     else
-        insert into pawl.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
+        insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
                                triggered_at, tenant, limit_key, key, input, metadata)
         select i.id, 0, p_workflow.queue_id, v_place, p_priority, octet_length(i.input::text) > 2000, v_attached, v_undo,
                case when v_place = 1 then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
@@ -188,14 +188,14 @@ begin
     end if;
     if v_large then
         perform pawl._need_partitions(p_ids, array['input']);
-        insert into pawl.input (run_id, input)
+        insert into pawl_data.input (run_id, input)
         select distinct on (i.id) i.id, i.input
         from unnest(p_ids, p_inputs) with ordinality i (id, input, n)
         where octet_length(i.input::text) > 2000 and (not p_given or i.id = any (v_made))
         order by i.id, i.n;
     end if;
     if p_workflow.run_timeout is not null then
-        insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
+        insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
         select m, 0, 'timeout', 0, 0, p_tenant, p_now, pawl._shift(v_due, p_workflow.run_timeout)
         from unnest(v_made) m;
     end if;
@@ -205,7 +205,7 @@ begin
     return v_made;
 end
 $$;
-comment on function pawl._insert_runs(timestamptz, pawl.workflow, text, int, interval, json, uuid[], boolean, json[], text[], text[], boolean) is 'inserts the hot rows of new runs';
+comment on function pawl._insert_runs(timestamptz, pawl_data.workflow, text, int, interval, json, uuid[], boolean, json[], text[], text[], boolean) is 'inserts the hot rows of new runs';
 
 -- The arguments of the call as a whole. Those that trigger refuses for one run are refused here for all.
 create or replace function pawl._check_trigger_many(
@@ -218,7 +218,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_count int := coalesce(cardinality(p_inputs), 0);
-    v_max int := (select s.payload_max from pawl.setting s where s.only_row);
+    v_max int := (select s.payload_max from pawl_data.setting s where s.only_row);
     v_least uuid := pawl._id_floor(p_now - interval '1 hour');
     v_last uuid := pawl._id_floor(p_now + interval '1 hour');
 begin
@@ -255,7 +255,7 @@ $$;
 comment on function pawl._check_trigger_many(json[], text[], uuid[], text[], int, interval, json, interval, boolean, timestamptz) is 'refuses arguments of trigger_many that are out of range';
 
 -- Whether an item depends on what an item before it does, so that they are triggered one after the other.
-create or replace function pawl._needs_order(p_workflow pawl.workflow, p_keys text[], p_ids uuid[], p_while_active boolean)
+create or replace function pawl._needs_order(p_workflow pawl_data.workflow, p_keys text[], p_ids uuid[], p_while_active boolean)
 returns boolean
 language plpgsql
 stable
@@ -280,11 +280,11 @@ begin
     return p_ids is not null
        and ((select count(distinct k) < count(k) from unnest(p_keys) k)
             or (select count(distinct i) < count(i) from unnest(p_ids) i)
-            or exists (select from pawl.task t where t.run_id = any (p_ids) and t.task_no = 0)
+            or exists (select from pawl_data.task t where t.run_id = any (p_ids) and t.task_no = 0)
             or exists (select from pawl._runs(p_ids)));
 end
 $$;
-comment on function pawl._needs_order(pawl.workflow, text[], uuid[], boolean) is 'whether runs of one call are triggered one after the other';
+comment on function pawl._needs_order(pawl_data.workflow, text[], uuid[], boolean) is 'whether runs of one call are triggered one after the other';
 
 create or replace function pawl.trigger_many(
     workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
@@ -302,7 +302,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_workflow pawl.workflow := pawl._workflow(workflow);
+    v_workflow pawl_data.workflow := pawl._workflow(workflow);
     v_tenant text := pawl._tenant(tenant);
     v_count int := coalesce(cardinality(inputs), 0);
     v_prefix text := pawl._id_prefix(v_now);

@@ -11,12 +11,12 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     -- guard:meet_lock
-    perform from pawl.topic o
+    perform from pawl_data.topic o
     where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
     for update skip locked;
     if found then
         -- guard:meet_update
-        update pawl.topic o
+        update pawl_data.topic o
         set beat = o.beat + 1, touched_at = p_now,
             path_sets = case when p_path_set = any (o.path_sets) then o.path_sets else o.path_sets || p_path_set end
         where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
@@ -24,7 +24,7 @@ begin
           and (o.xmin <> pg_current_xact_id()::xid or p_path_set <> all (o.path_sets));
         return true;
     end if;
-    if exists (select from pawl.topic o where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key) then
+    if exists (select from pawl_data.topic o where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key) then
         return false;
     end if;
     -- Who makes the row is decided by its key. An insert cannot skip another one of the same key, so it is tried only where nobody has said
@@ -45,7 +45,7 @@ as $$
 begin
     -- guard:topic_secret
     return pg_try_advisory_xact_lock(('x' || left(encode(sha256(convert_to(
-        (select s.lock_secret::text from pawl.setting s where s.only_row) || chr(1) || p_tenant || chr(1) || p_topic || chr(1) || p_key,
+        (select s.lock_secret::text from pawl_data.setting s where s.only_row) || chr(1) || p_tenant || chr(1) || p_topic || chr(1) || p_key,
         'UTF8')), 'hex'), 16))::bit(64)::bigint);
 end
 $$;
@@ -62,7 +62,7 @@ as $$
 declare
     v_made int;
 begin
-    insert into pawl.topic (tenant, topic, key, touched_at, path_sets)
+    insert into pawl_data.topic (tenant, topic, key, touched_at, path_sets)
     values (p_tenant, p_topic, p_key, p_now, array[p_path_set])
     on conflict on constraint topic_pkey do nothing;
     get diagnostics v_made = row_count;
@@ -73,8 +73,8 @@ comment on function pawl._make_topic(text, text, text, text, timestamptz) is 'ma
 
 -- The earliest event since the run was triggered that matches and that this run has not taken.
 create or replace function pawl._find_event(
-    p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz)
-returns pawl.event
+    p_task pawl_data.task, p_topic text, p_key text, p_match json, p_now timestamptz)
+returns pawl_data.event
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -84,17 +84,17 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_event pawl.event;
+    v_event pawl_data.event;
     v_paths text := pawl._path_set(p_match);
     v_digest bytea := pawl._match_digest(p_match);
     v_taken uuid[];
     v_from timestamptz := greatest(p_task.triggered_at,
-        pawl._shift(p_now, (select - s.event_retention from pawl.setting s where s.only_row)));
+        pawl._shift(p_now, (select - s.event_retention from pawl_data.setting s where s.only_row)));
     -- An id that a client made may be an hour off the time it was emitted at.
     v_floor uuid := pawl._id_floor(v_from - interval '1 hour');
 begin
     select e.* into v_event
-    from pawl.event e
+    from pawl_data.event e
     where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
       and e.emitted_at >= v_from
       and (v_paths = '' or pawl._digest(v_paths, pawl._comparable(e.payload)) = v_digest)
@@ -108,7 +108,7 @@ begin
         -- guard:find_not_taken
         if v_event.event_id = any (v_taken) then
             select e.* into v_event
-            from pawl.event e
+            from pawl_data.event e
             where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
               and (e.emitted_at, e.event_id) > (v_event.emitted_at, v_event.event_id)
               and e.event_id <> all (v_taken)
@@ -120,20 +120,20 @@ begin
     return v_event;
 end
 $$;
-comment on function pawl._find_event(pawl.task, text, text, json, timestamptz) is 'an event that came before the wait for it';
+comment on function pawl._find_event(pawl_data.task, text, text, json, timestamptz) is 'an event that came before the wait for it';
 
 -- The same for a wait that would take the event. While one that very many wait for is being delivered, another task of the same flow may
 -- be given it, which nobody sees yet: so a task comes to the row of the delivery first, and looks again. It never waits for a lock. is_busy:
 -- another transaction is there now.
 create or replace function pawl._look_back(
-    p_task pawl.task, p_topic text, p_key text, p_match json, p_now timestamptz,
+    p_task pawl_data.task, p_topic text, p_key text, p_match json, p_now timestamptz,
     out event_id uuid, out emitted_at timestamptz, out payload json, out is_busy boolean)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_event pawl.event;
+    v_event pawl_data.event;
 begin
     is_busy := false;
     loop
@@ -141,8 +141,8 @@ begin
         -- guard:wait_meets_delivery
         exit when v_event.event_id is null or p_task.task_no = 0 or v_event.event_id = _look_back.event_id;
         event_id := v_event.event_id;
-        perform from pawl.delivery d where d.event_id = v_event.event_id for update skip locked;
-        is_busy := not found and exists (select from pawl.delivery d where d.event_id = v_event.event_id);
+        perform from pawl_data.delivery d where d.event_id = v_event.event_id for update skip locked;
+        is_busy := not found and exists (select from pawl_data.delivery d where d.event_id = v_event.event_id);
         exit when is_busy;
     end loop;
     event_id := v_event.event_id;
@@ -150,10 +150,10 @@ begin
     payload := v_event.payload;
 end
 $$;
-comment on function pawl._look_back(pawl.task, text, text, json, timestamptz) is 'an event for a wait to take, unless it is being delivered';
+comment on function pawl._look_back(pawl_data.task, text, text, json, timestamptz) is 'an event for a wait to take, unless it is being delivered';
 
 create or replace function pawl._open_wait(
-    p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_due timestamptz, p_topic text default null,
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_due timestamptz, p_topic text default null,
     p_key text default null, p_match json default null, p_form json default null, p_child uuid default null)
 returns void
 language plpgsql
@@ -161,11 +161,11 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, form, child_id,
+    insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, form, child_id,
                            created_at, due_at)
     values (p_task.run_id, p_task.task_no, p_name, p_kind, coalesce(p_seq, pawl._next_seq(p_task)), p_task.tenant, p_topic,
             p_key, case when p_kind = 3 then pawl._match_digest(p_match) end, p_match, p_form, p_child, p_now, p_due);
-    update pawl.task t set attached = true, recorded = true, crashes = 0
+    update pawl_data.task t set attached = true, recorded = true, crashes = 0
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no
       -- Who sends a signal above read committed notices a row that was changed, and not one that was locked.
       -- guard:wait_changes_run
@@ -173,14 +173,14 @@ begin
     if p_task.task_no > 0 and p_kind in (4, 6) then
         -- Senders come to task 0.
         -- guard:wait_changes_flow
-        update pawl.task t set attached = true where t.run_id = p_task.run_id and t.task_no = 0;
+        update pawl_data.task t set attached = true where t.run_id = p_task.run_id and t.task_no = 0;
     end if;
 end
 $$;
-comment on function pawl._open_wait(pawl.task, timestamptz, text, int, int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
+comment on function pawl._open_wait(pawl_data.task, timestamptz, text, int, int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
 
 create or replace function pawl._commit_wait(
-    p_task pawl.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_option json,
+    p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
 volatile
@@ -188,8 +188,8 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_kind int := array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], p_kind);
-    v_old pawl.step;
-    v_open pawl.wait;
+    v_old pawl_data.step;
+    v_open pawl_data.wait;
     v_due timestamptz := p_now + pawl._millis(p_option ->> 'timeout_ms', null);
 begin
     select s.* into v_old
@@ -197,7 +197,7 @@ begin
     where s.state <> 2 or s.round = p_task.round
     order by s.round desc limit 1;
     select w.* into v_open
-    from pawl.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name;
+    from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name;
     if coalesce(v_old.kind, v_open.kind, v_kind) <> v_kind then
         perform pawl._pause_for_drift(p_task, p_now, p_name, pawl._kind_name(coalesce(v_old.kind, v_open.kind)), p_kind);
         answer := 'refused';
@@ -236,10 +236,10 @@ begin
     end if;
 end
 $$;
-comment on function pawl._commit_wait(pawl.task, timestamptz, text, text, text, int, json) is 'commits an item that waits for something';
+comment on function pawl._commit_wait(pawl_data.task, timestamptz, text, text, text, int, json) is 'commits an item that waits for something';
 
 create or replace function pawl._wait_event(
-    p_task pawl.task, p_now timestamptz, p_name text, p_seq int, p_option json, p_due timestamptz,
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_seq int, p_option json, p_due timestamptz,
     out answer text, out reason text, out value json)
 language plpgsql
 volatile
@@ -255,7 +255,7 @@ begin
                    when length(v_key) > 500 then 'key has more than 500 characters'
                    else pawl._match_problem(v_match) end;
     if reason is null and exists (
-        select from pawl.topic o
+        select from pawl_data.topic o
         where o.tenant = p_task.tenant and o.topic = v_topic and o.key = v_key and cardinality(o.path_sets) >= 64
           and pawl._path_set(v_match) <> all (o.path_sets)) then
         reason := 'waits on this topic and key match on more than 64 different sets of paths';
@@ -288,11 +288,11 @@ begin
     value := json_build_object('state', 'PAUSED');
 end
 $$;
-comment on function pawl._wait_event(pawl.task, timestamptz, text, int, json, timestamptz) is 'takes an event, or waits for one';
+comment on function pawl._wait_event(pawl_data.task, timestamptz, text, int, json, timestamptz) is 'takes an event, or waits for one';
 
 -- The task''s row is the meeting point of a run and those who send it signals.
 create or replace function pawl._wait_signal(
-    p_task pawl.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_option json, p_due timestamptz)
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_option json, p_due timestamptz)
 returns json
 language plpgsql
 volatile
@@ -308,14 +308,14 @@ begin
     -- Whoever sends a signal comes to task 0, so a task of a flow goes there, too.
     -- guard:signal_meets_flow
     if p_task.task_no > 0 then
-        perform from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 for update skip locked;
+        perform from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = 0 for update skip locked;
         if not found then
             return null;
         end if;
     end if;
-    delete from pawl.signal g
+    delete from pawl_data.signal g
     where g.run_id = p_task.run_id and g.name = v_kept
-      and g.signal_no = (select min(m.signal_no) from pawl.signal m where m.run_id = p_task.run_id and m.name = v_kept)
+      and g.signal_no = (select min(m.signal_no) from pawl_data.signal m where m.run_id = p_task.run_id and m.name = v_kept)
     returning g.payload into v_payload;
     if found then
         perform pawl._record(p_task, p_name, p_kind, 1, p_seq, v_payload, null, p_now);
@@ -326,21 +326,21 @@ begin
     return json_build_object('state', 'PAUSED');
 end
 $$;
-comment on function pawl._wait_signal(pawl.task, timestamptz, text, int, int, json, timestamptz) is 'takes a signal, or waits for one';
+comment on function pawl._wait_signal(pawl_data.task, timestamptz, text, int, int, json, timestamptz) is 'takes a signal, or waits for one';
 
 create or replace function pawl._start_child(
-    p_task pawl.task, p_now timestamptz, p_name text, p_seq int, p_payload text, p_option json,
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_seq int, p_payload text, p_option json,
     out answer text, out reason text, out value json)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_workflow pawl.workflow;
+    v_workflow pawl_data.workflow;
     v_detached boolean := coalesce((p_option ->> 'detached')::boolean, false);
     v_child uuid;
 begin
-    select w.* into v_workflow from pawl.workflow w where w.name = p_option ->> 'workflow';
+    select w.* into v_workflow from pawl_data.workflow w where w.name = p_option ->> 'workflow';
     if not found then
         answer := 'refused';
         reason := format('unknown workflow "%s"', p_option ->> 'workflow');
@@ -349,7 +349,7 @@ begin
     -- As for a trigger.
     -- guard:empty_child_flow
     if v_workflow.flow and not exists (
-        select from pawl.flow_step s where s.workflow_id = v_workflow.workflow_id and s.step_no > 0) then
+        select from pawl_data.flow_step s where s.workflow_id = v_workflow.workflow_id and s.step_no > 0) then
         answer := 'refused';
         reason := format('flow "%s" has no steps', v_workflow.name);
         return;
@@ -385,7 +385,7 @@ begin
     perform pawl._wake_one(v_workflow.queue_id, p_task.tenant, p_now);
 end
 $$;
-comment on function pawl._start_child(pawl.task, timestamptz, text, int, text, json) is 'starts a child run, to be waited for or not';
+comment on function pawl._start_child(pawl_data.task, timestamptz, text, int, text, json) is 'starts a child run, to be waited for or not';
 
 -- Waits whose time is over, of tasks that are being claimed: a sleep ends well, any other wait has timed out.
 create or replace function pawl._settle_due(p_ids uuid[], p_tasks int[], p_now timestamptz)
@@ -398,8 +398,8 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_wait pawl.wait;
-    v_task pawl.task;
+    v_wait pawl_data.wait;
+    v_task pawl_data.task;
     v_event record;
 begin
     for v_wait in
@@ -407,13 +407,13 @@ begin
         from unnest(p_ids, p_tasks) i (run_id, task_no)
         cross join lateral (
             select w.*
-            from pawl.wait w
+            from pawl_data.wait w
             where w.run_id = i.run_id and w.task_no = i.task_no and w.kind > 0 and w.due_at <= p_now
             -- An emit that has the row in its hands decides: it will have matched.
             for update skip locked
         ) w
     loop
-        select t.* into v_task from pawl.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
+        select t.* into v_task from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
         if v_wait.kind = 3 then
             -- One of so many waits that its event is still being delivered: it came in time.
             -- guard:timeout_looks_back
@@ -422,13 +422,13 @@ begin
                 -- Then it stays open, and is looked at again.
                 -- guard:timeout_meets_delivery
                 continue when v_event.is_busy;
-                delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
+                delete from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
                 perform pawl._record(v_task, v_wait.name, 3, 1, v_wait.seq, v_event.payload, null, p_now,
                     (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint, 1, null, v_event.event_id);
                 continue;
             end if;
         end if;
-        delete from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
+        delete from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
         perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 2 then 1 else 2 end, v_wait.seq, null,
             case when v_wait.kind <> 2 then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
             (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint);

@@ -15,7 +15,7 @@ $$;
 comment on function pawl._is_meant(text, text) is 'whether a name is the one that an operator gave';
 
 -- The names of the timers of one task that are ended now; the caller holds its row and that of its run. An empty list: it has none.
-create or replace function pawl._wake_task(p_run pawl.task, p_task pawl.task, p_step text, p_now timestamptz)
+create or replace function pawl._wake_task(p_run pawl_data.task, p_task pawl_data.task, p_step text, p_now timestamptz)
 returns text[]
 language plpgsql
 volatile
@@ -57,7 +57,7 @@ begin
         v_woken := v_woken || coalesce(v_label, v_open.kind);
     end loop;
     if cardinality(v_tried) > 0 then
-        update pawl.task t
+        update pawl_data.task t
         -- 1. A step has failed, and its next attempt is due in an hour. 2. An operator wakes the run, and a worker claims it. Without the
         -- new time the worker would see that the attempt is not due, and let the run wait again.
         -- guard:wake_tries
@@ -74,10 +74,10 @@ begin
     return v_woken;
 end
 $$;
-comment on function pawl._wake_task(pawl.task, pawl.task, text, timestamptz) is 'ends the timers of one task';
+comment on function pawl._wake_task(pawl_data.task, pawl_data.task, text, timestamptz) is 'ends the timers of one task';
 
 -- A run that starts before its time has the time limit that it would have had then, counted from now.
-create or replace function pawl._start_early(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._start_early(p_task pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -86,21 +86,21 @@ as $$
 begin
     -- The run of a flow is due when its first tasks are; the first of them moves the limit. A step may have a delay of its own, which no
     -- limit counts from.
-    if exists (select from pawl.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.due_at = p_task.due_at) then
-        update pawl.wait w
+    if exists (select from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.due_at = p_task.due_at) then
+        update pawl_data.wait w
         -- 1. A run with a time limit of an hour is delayed by ten days. 2. An operator wakes it. Without the change the run could take ten
         -- days and an hour.
         -- guard:wake_moves_limit
         set due_at = pawl._shift(w.due_at, p_now - p_task.due_at)
         where w.run_id = p_task.run_id and w.task_no = 0 and w.name = 'timeout' and w.kind < 1;
-        update pawl.task t set due_at = p_now where t.run_id = p_task.run_id and t.task_no = 0 and t.place = 4;
+        update pawl_data.task t set due_at = p_now where t.run_id = p_task.run_id and t.task_no = 0 and t.place = 4;
     end if;
 end
 $$;
-comment on function pawl._start_early(pawl.task, timestamptz) is 'moves the time limit of a run that starts before its time';
+comment on function pawl._start_early(pawl_data.task, timestamptz) is 'moves the time limit of a run that starts before its time';
 
 -- Why there was nothing to wake, of a run that the caller holds.
-create or replace function pawl._not_woken(p_run pawl.task, p_step text, p_now timestamptz, out answer text, out reason text)
+create or replace function pawl._not_woken(p_run pawl_data.task, p_step text, p_now timestamptz, out answer text, out reason text)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -116,10 +116,10 @@ begin
         reason := 'it is paused: resume it';
     elsif p_run.place = 4 and p_step is not null then
         reason := format('step "%s" neither sleeps nor waits for its next attempt', p_step);
-    elsif exists (select from pawl.task t where t.run_id = p_run.run_id and t.place + 0 = 2) then
+    elsif exists (select from pawl_data.task t where t.run_id = p_run.run_id and t.place + 0 = 2) then
         reason := 'a worker holds it';
     elsif exists (
-        select from pawl.task t where t.run_id = p_run.run_id and (t.place in (0, 3) or t.place = 1 and t.due_at <= p_now)) then
+        select from pawl_data.task t where t.run_id = p_run.run_id and (t.place in (0, 3) or t.place = 1 and t.due_at <= p_now)) then
         answer := 'already';
     elsif p_step is not null then
         reason := format('step "%s" neither sleeps nor waits for its next attempt', p_step);
@@ -129,7 +129,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._not_woken(pawl.task, text, timestamptz) is 'the answer for a run that has nothing to wake';
+comment on function pawl._not_woken(pawl_data.task, text, timestamptz) is 'the answer for a run that has nothing to wake';
 
 create or replace function pawl.wake(runs uuid[], step text default null, why text default null, by text default null)
 returns table (run_id uuid, answer text, reason text)
@@ -149,8 +149,8 @@ declare
     v_n bigint;
     v_now timestamptz := pawl.now();
     v_until timestamptz := clock_timestamp() + interval '2 s';
-    v_run pawl.task;
-    v_task pawl.task;
+    v_run pawl_data.task;
+    v_task pawl_data.task;
     v_woken text[];
 begin
     perform pawl._check_ids('wake', runs);
@@ -161,7 +161,7 @@ begin
         reason := null;
         for v_task in
             -- + 0: by the run, and not by the index of all that wait.
-            select t.* from pawl.task t where t.run_id = v_run.run_id and t.place + 0 = 1 order by t.task_no limit 1000
+            select t.* from pawl_data.task t where t.run_id = v_run.run_id and t.place + 0 = 1 order by t.task_no limit 1000
         loop
             v_woken := v_woken || pawl._wake_task(v_run, v_task, step, v_now);
         end loop;

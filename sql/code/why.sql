@@ -32,12 +32,12 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
-    v_task pawl.task;
-    v_shown pawl.task;
+    v_task pawl_data.task;
+    v_shown pawl_data.task;
     v_why text;
 begin
     select t.* into v_task
-    from pawl.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
+    from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
     if not found then
         return pawl._why_ended(run, v_now, v_bound);
     end if;
@@ -77,18 +77,18 @@ end
 $$;
 comment on function pawl._why_paused(json, timestamptz) is 'the sentence for what an operator has paused';
 
-create or replace function pawl._why_task(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._why_task(p_task pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_worker pawl.worker;
-    v_queue pawl.queue;
+    v_worker pawl_data.worker;
+    v_queue pawl_data.queue;
 begin
-    select q.* into v_queue from pawl.queue q where q.queue_id = p_task.queue_id;
-    select w.* into v_worker from pawl.worker w where w.session_id = p_task.session_id;
+    select q.* into v_queue from pawl_data.queue q where q.queue_id = p_task.queue_id;
+    select w.* into v_worker from pawl_data.worker w where w.session_id = p_task.session_id;
     if p_task.place = 2 then
         return pawl._why_held(p_task, v_worker, p_now);
     end if;
@@ -101,22 +101,22 @@ begin
     return pawl._why_queued(p_task, v_queue, p_now);
 end
 $$;
-comment on function pawl._why_task(pawl.task, timestamptz) is 'the sentence for one task that has not ended';
+comment on function pawl._why_task(pawl_data.task, timestamptz) is 'the sentence for one task that has not ended';
 
 -- Of a flow: how many of its tasks are open, and what the one that is furthest waits for.
-create or replace function pawl._why_flow(p_run pawl.task, p_shown pawl.task, p_now timestamptz)
+create or replace function pawl._why_flow(p_run pawl_data.task, p_shown pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_wait pawl.wait;
+    v_wait pawl_data.wait;
     v_open bigint;
     v_why text;
 begin
     select count(*) into v_open
-    from (select from pawl.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
+    from (select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
     if p_run.ending is not null then
         return format('It is ending: %s %s ago; %s, and nothing new starts.',
             case when p_run.ending ->> 'status' = '3' then 'cancelled' else 'a step failed' end,
@@ -128,7 +128,7 @@ begin
     end if;
     if p_shown.run_id is null then
         select w.* into v_wait
-        from pawl.wait w where w.run_id = p_run.run_id and w.kind = 5 order by w.seq, w.task_no limit 1;
+        from pawl_data.wait w where w.run_id = p_run.run_id and w.kind = 5 order by w.seq, w.task_no limit 1;
         return format('Step %s waits for its child %s since %s.', pawl._shown_name(p_run.run_id, v_wait.task_no, null), v_wait.child_id,
             to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'));
     end if;
@@ -138,7 +138,7 @@ begin
         lower(left(v_why, 1)) || substr(v_why, 2));
 end
 $$;
-comment on function pawl._why_flow(pawl.task, pawl.task, timestamptz) is 'the sentence for a run of a flow';
+comment on function pawl._why_flow(pawl_data.task, pawl_data.task, timestamptz) is 'the sentence for a run of a flow';
 
 create or replace function pawl._why_ended(p_run uuid, p_now timestamptz, p_bound text)
 returns text
@@ -147,7 +147,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_run pawl.run := pawl._last_run(p_run);
+    v_run pawl_data.run := pawl._last_run(p_run);
     v_ago text := pawl._ago(p_now - v_run.ended_at);
     v_next text := case when v_run.rolled_back and pawl._was_undone(p_run) then 'steps were undone, so begin anew with pawl.fork'
                         else 'start its next round with pawl.retry' end;
@@ -170,7 +170,7 @@ end
 $$;
 comment on function pawl._why_ended(uuid, timestamptz, text) is 'the sentence for a run that has ended';
 
-create or replace function pawl._why_held(p_task pawl.task, p_worker pawl.worker, p_now timestamptz)
+create or replace function pawl._why_held(p_task pawl_data.task, p_worker pawl_data.worker, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -187,7 +187,7 @@ begin
             case when pawl._keeper_missing(p_now) then pawl._keeper_cure() else 'the next pawl.tick() of any worker takes it back' end);
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
-        select w.due_at into v_grace from pawl.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
+        select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
         return format('It is ending: cancelled %s ago, worker %s has been told and has %s more to let go.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), p_worker.name,
             pawl._ago(coalesce(v_grace, p_now) - p_now));
@@ -203,12 +203,12 @@ begin
         case when p_task.paused is not null then '; it pauses when its step is done' else '' end);
 end
 $$;
-comment on function pawl._why_held(pawl.task, pawl.worker, timestamptz) is 'the sentence for a run that a worker holds';
+comment on function pawl._why_held(pawl_data.task, pawl_data.worker, timestamptz) is 'the sentence for a run that a worker holds';
 
 -- What a run waits for: backoffs, delays and open waits of its tasks. The one that can wake it first is first; those without a time come
 -- last, in the order they were opened. At most 1,000 tasks and 1,000 waits are examined, and p_most rows are returned.
 create or replace function pawl._open_waits(p_run uuid, p_task int, p_now timestamptz, p_most int)
-returns table (task_no int, kind text, name text, due_at timestamptz, wait pawl.wait, try json)
+returns table (task_no int, kind text, name text, due_at timestamptz, wait pawl_data.wait, try json)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -218,7 +218,7 @@ begin
     return query
     with task as materialized (
         select t.task_no, t.reason, t.due_at, t.tries
-        from pawl.task t
+        from pawl_data.task t
         -- + 0: by the run, and not by the index of all that wait.
         where t.run_id = p_run and (p_task is null or t.task_no = p_task) and t.place + 0 = 1 and t.due_at > p_now
         order by t.task_no
@@ -226,10 +226,10 @@ begin
     )
     select o.*
     from (
-        select t.task_no, 'delay', null::text, t.due_at, null::pawl.wait, null::json
+        select t.task_no, 'delay', null::text, t.due_at, null::pawl_data.wait, null::json
         from task t where t.reason = 'delay'
         union all
-        select t.task_no, 'retry', e.key, (e.value ->> 'due')::timestamptz, null::pawl.wait, e.value
+        select t.task_no, 'retry', e.key, (e.value ->> 'due')::timestamptz, null::pawl_data.wait, e.value
         from task t
         cross join lateral json_each(t.tries) e
         where (e.value ->> 'due')::timestamptz > p_now
@@ -237,7 +237,7 @@ begin
         select w.task_no, pawl._kind_name(w.kind), w.name, w.due_at, w.wait, null::json
         from (
             select w.task_no, w.kind, w.name, w.due_at, w as wait
-            from pawl.wait w
+            from pawl_data.wait w
             where w.run_id = p_run and (p_task is null or w.task_no = p_task) and w.kind > 0
             order by w.task_no, w.name
             limit 1000
@@ -250,7 +250,7 @@ $$;
 comment on function pawl._open_waits(uuid, int, timestamptz, int) is 'what a run waits for, the first to wake it first';
 
 -- What is waited for, in a few words.
-create or replace function pawl._wait_text(p_kind text, p_name text, p_due timestamptz, p_wait pawl.wait, p_now timestamptz)
+create or replace function pawl._wait_text(p_kind text, p_name text, p_due timestamptz, p_wait pawl_data.wait, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -271,7 +271,7 @@ begin
         else format('%s %s%s', p_kind, p_wait.topic, v_until) end;
 end
 $$;
-comment on function pawl._wait_text(text, text, timestamptz, pawl.wait, timestamptz) is 'what is waited for, in a few words';
+comment on function pawl._wait_text(text, text, timestamptz, pawl_data.wait, timestamptz) is 'what is waited for, in a few words';
 
 -- The waits of a run after the first p_skip, which its sentence names already: ten of them at most.
 create or replace function pawl._also_waits(p_run uuid, p_now timestamptz, p_skip int)
@@ -295,7 +295,7 @@ end
 $$;
 comment on function pawl._also_waits(uuid, timestamptz, int) is 'what else a run waits for';
 
-create or replace function pawl._why_waiting(p_task pawl.task, p_now timestamptz)
+create or replace function pawl._why_waiting(p_task pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -303,14 +303,14 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_first record;
-    v_wait pawl.wait;
+    v_wait pawl_data.wait;
     v_grace timestamptz;
     v_until text;
     v_since text;
 begin
     if p_task.ending is not null and not p_task.rolling_back then
         -- Its worker was lost after the cancel, and its parent could not be locked then. The end of the grace period tries again.
-        select w.due_at into v_grace from pawl.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
+        select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
         return format('It is ending: cancelled %s ago, and its worker is gone. It ends when its grace period has passed (%s left) and no other transaction locks its parent run.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), pawl._ago(coalesce(v_grace, p_now) - p_now));
     end if;
@@ -336,30 +336,30 @@ begin
         else format('It waits until %s.', to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS')) end;
 end
 $$;
-comment on function pawl._why_waiting(pawl.task, timestamptz) is 'the sentence for a run that waits';
+comment on function pawl._why_waiting(pawl_data.task, timestamptz) is 'the sentence for a run that waits';
 
-create or replace function pawl._why_queued(p_task pawl.task, p_queue pawl.queue, p_now timestamptz)
+create or replace function pawl._why_queued(p_task pawl_data.task, p_queue pawl_data.queue, p_now timestamptz)
 returns text
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_pause pawl.pause;
-    v_last pawl.worker;
+    v_pause pawl_data.pause;
+    v_last pawl_data.worker;
     v_live boolean;
     v_ahead bigint;
     v_all boolean := pawl._bound_tenant() is null;
     -- The handler, as a worker must offer it.
     v_handler text := p_queue.name || coalesce(' with runtime ' || (
-        select w.runtime from pawl.workflow w where w.workflow_id = p_queue.workflow_id), '')
-        || case when p_task.tenant <> '' and (select s.tenants_bound from pawl.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
+        select w.runtime from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id), '')
+        || case when p_task.tenant <> '' and (select s.tenants_bound from pawl_data.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
     v_what text := case when p_task.rolling_back then 'It is to roll back, but ' else 'It is queued, but ' end;
 begin
     select p.* into v_pause
-    from pawl.pause p
+    from pawl_data.pause p
     where p.subject = 'queue' and p.name = p_queue.name
-       or p.subject = 'workflow' and p.name = (select w.name from pawl.workflow w where w.workflow_id = p_queue.workflow_id)
+       or p.subject = 'workflow' and p.name = (select w.name from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id)
     order by p.paused_at limit 1;
     if found then
         return format('%s%s %s was paused by %s since %s%s; resume it with pawl.resume_%s.', v_what, v_pause.subject, v_pause.name,
@@ -368,7 +368,7 @@ begin
     end if;
     -- Of those that may take it, one that does, or else the last one.
     select w.* into v_last
-    from pawl.worker w
+    from pawl_data.worker w
     -- guard:why_tenant
     where p_queue.queue_id = any (w.queue_ids) and (w.tenant is null or w.tenant = p_task.tenant)
     order by not w.draining and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) desc, w.lease_until desc limit 1;
@@ -392,7 +392,7 @@ begin
     -- guard:why_ahead_tenant
     select count(*) filter (where v_all or c.tenant = p_task.tenant) into v_ahead
     from (
-        select t.tenant from pawl.task t
+        select t.tenant from pawl_data.task t
         where t.place = 0 and t.queue_id = p_task.queue_id
           and (t.priority < p_task.priority or t.priority = p_task.priority and t.due_at < p_task.due_at)
         limit 10001
@@ -403,4 +403,4 @@ begin
              when v_ahead > 10000 then 'over 10000 tasks are' else v_ahead || ' tasks are' end, p_queue.name);
 end
 $$;
-comment on function pawl._why_queued(pawl.task, pawl.queue, timestamptz) is 'the sentence for a run that is due';
+comment on function pawl._why_queued(pawl_data.task, pawl_data.queue, timestamptz) is 'the sentence for a run that is due';

@@ -10,8 +10,8 @@ as $$
 begin
     return array(
         select q.queue_id
-        from pawl.queue q
-        join pawl.workflow w on w.workflow_id = q.workflow_id
+        from pawl_data.queue q
+        join pawl_data.workflow w on w.workflow_id = q.workflow_id
         where (w.runtime is null or w.runtime = any (p_runtimes))
           -- Names are looked up in a hash table. Only patterns are compared with each queue.
           and (q.name in (select h from unnest(p_handles) h)
@@ -30,7 +30,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return (select s.epoch from pawl.setting s where s.only_row);
+    return (select s.epoch from pawl_data.setting s where s.only_row);
 end
 $$;
 comment on function pawl._epoch() is 'the epoch in force';
@@ -46,12 +46,12 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_setting pawl.setting;
+    v_setting pawl_data.setting;
     v_bound text;
     v_queues int[];
 begin
     perform pawl._only_read_committed('register');
-    select s.* into v_setting from pawl.setting s where s.only_row;
+    select s.* into v_setting from pawl_data.setting s where s.only_row;
     if protocol is null or protocol < v_setting.protocol_min or protocol > v_setting.protocol_max then
         -- guard:protocol
         perform pawl._raise('PW011', format('worker speaks protocol %s, this schema %s to %s', protocol,
@@ -79,10 +79,10 @@ begin
         perform pawl._limit_sessions(v_bound, v_setting.session_max, v_now);
     end if;
     v_queues := pawl._queues_of(handles, coalesce(runtimes, '{}'));
-    session := (v_setting.epoch::bigint << 32) | nextval('pawl.session_no');
-    insert into pawl.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
+    session := (v_setting.epoch::bigint << 32) | nextval('pawl_data.session_no');
+    insert into pawl_data.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
                              tenant, registered_at)
-    values (session, name, lease, pawl._shift(v_now, lease), protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl.queue_version v),
+    values (session, name, lease, pawl._shift(v_now, lease), protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl_data.queue_version v),
             v_bound, v_now);
     epoch := v_setting.epoch;
     heartbeat_every := lease / 3;
@@ -100,23 +100,23 @@ Bound: constant, and the number of queues.';
 -- The session's row, or an error if it is not one that may act. A lease that ran out is still the
 -- session''s as long as no sweep has ended it.
 create or replace function pawl._session(p_session bigint)
-returns pawl.worker
+returns pawl_data.worker
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_worker pawl.worker;
+    v_worker pawl_data.worker;
     v_epoch int;
     v_is_bound boolean;
     v_bound text;
 begin
-    select s.epoch, s.tenants_bound into v_epoch, v_is_bound from pawl.setting s where s.only_row;
+    select s.epoch, s.tenants_bound into v_epoch, v_is_bound from pawl_data.setting s where s.only_row;
     if v_is_bound then
         -- First, so that a role that is refused does not learn which sessions exist.
         v_bound := pawl._bound_tenant();
     end if;
-    select w.* into v_worker from pawl.worker w where w.session_id = p_session and w.ended_at is null;
+    select w.* into v_worker from pawl_data.worker w where w.session_id = p_session and w.ended_at is null;
     if not found then
         -- guard:session_ended
         perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
@@ -179,7 +179,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_worker pawl.worker;
+    v_worker pawl_data.worker;
     v_bound text := pawl._bound_tenant();
     v_found boolean := false;
 begin
@@ -190,10 +190,11 @@ begin
     -- The list of queues is made anew as well: one that a claim made while a workflow was being created, but
     -- not committed yet, lacks its queue.
     -- guard:heartbeat_session
-    update pawl.worker w
+    update pawl_data.worker w
     set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, told_at = v_now,
-        queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl.queue_version v)
-    where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl.setting s where s.only_row)
+        next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._next_limit(w.session_id, heartbeat.running, v_now) end,
+        queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl_data.queue_version v)
+    where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
       and (v_bound is null or w.tenant = v_bound)
     returning w.* into v_worker;
     if not found then
@@ -206,9 +207,9 @@ begin
     for run_id, task, told in
         select t.run_id, t.task_no, case when t.ending is not null and not t.rolling_back or z.ending is not null
                                          then 'cancelled' else 'paused' end
-        from pawl.task t
+        from pawl_data.task t
         -- A task that was being committed when its flow failed is not marked itself.
-        left join pawl.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
+        left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
         where t.session_id = session and t.place = 2
           and (t.ending is not null and not t.rolling_back or t.paused is not null or z.ending is not null)
         -- What was cancelled first: who is told that a run is paused need not let go of it.
@@ -249,7 +250,7 @@ as $$
 begin
     perform pawl._only_read_committed('idle');
     perform pawl._session(session);
-    update pawl.worker w set idle = idle.idle
+    update pawl_data.worker w set idle = idle.idle
     where w.session_id = session and w.ended_at is null and w.idle <> idle.idle
       -- One that is to leave takes nothing, so others are notified.
       -- guard:idle_drains
@@ -280,10 +281,10 @@ begin
     perform pawl._only_read_committed('leave');
     perform pawl._session(session);
     v_given := pawl._release_held(session, v_now, 10000, false, false);
-    update pawl.worker w
+    update pawl_data.worker w
     set ended_at = v_now, ended_why = 'left', idle = false
     where w.session_id = session and w.ended_at is null
-      and not exists (select from pawl.task t where t.session_id = session and t.place = 2);
+      and not exists (select from pawl_data.task t where t.session_id = session and t.place = 2);
     return v_given;
 end
 $$;

@@ -76,7 +76,7 @@ set search_path to pg_catalog, pg_temp
 set lock_timeout to '10s'
 as $$
 declare
-    v_old pawl.workflow;
+    v_old pawl_data.workflow;
     v_queue int;
     v_workflow int;
 begin
@@ -92,11 +92,11 @@ begin
     perform pawl._check_runtime(runtime);
     perform pawl._check_limits(priority, run_timeout, step_timeout);
     perform pawl._check_policy(max_attempts, base, factor, cap, jitter);
-    select w.* into v_old from pawl.workflow w where w.name = create_workflow.name;
+    select w.* into v_old from pawl_data.workflow w where w.name = create_workflow.name;
     if not found then
         -- Creators of the same name queue up here, so that the second sees what the first did.
         v_queue := pawl._hold_name(create_workflow.name);
-        select w.* into v_old from pawl.workflow w where w.name = create_workflow.name;
+        select w.* into v_old from pawl_data.workflow w where w.name = create_workflow.name;
     end if;
     if v_old.workflow_id is not null then
         if (v_old.runtime, v_old.priority, v_old.max_attempts, v_old.base, v_old.factor, v_old.cap, v_old.jitter,
@@ -107,15 +107,15 @@ begin
         end if;
         return 'exists';
     end if;
-    insert into pawl.workflow (name, queue_id, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
+    insert into pawl_data.workflow (name, queue_id, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
                                step_timeout, strict_order, description, created_at)
     values (create_workflow.name, v_queue, create_workflow.runtime, create_workflow.priority, create_workflow.max_attempts,
             create_workflow.base, create_workflow.factor, create_workflow.cap, create_workflow.jitter,
             create_workflow.run_timeout, create_workflow.step_timeout, create_workflow.strict_order,
             create_workflow.description, pawl.now())
     returning workflow_id into v_workflow;
-    update pawl.queue set workflow_id = v_workflow, step_timeout = create_workflow.step_timeout where queue_id = v_queue;
-    perform nextval('pawl.queue_version');
+    update pawl_data.queue set workflow_id = v_workflow, step_timeout = create_workflow.step_timeout where queue_id = v_queue;
+    perform nextval('pawl_data.queue_version');
     return 'created';
 end
 $$;
@@ -138,7 +138,7 @@ declare
     v_queue int;
 begin
     -- guard:hold_name
-    insert into pawl.queue as q (name, workflow_id) values (p_name, 0)
+    insert into pawl_data.queue as q (name, workflow_id) values (p_name, 0)
     -- One without a workflow is this transaction's own.
     on conflict on constraint queue_name_is_unique do update set workflow_id = q.workflow_id where q.workflow_id = 0
     returning q.queue_id into v_queue;
@@ -155,8 +155,8 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_old pawl.workflow;
-    v_new pawl.workflow;
+    v_old pawl_data.workflow;
+    v_new pawl_data.workflow;
     v_unknown text;
 begin
     perform pawl._only_read_committed('alter_workflow');
@@ -171,7 +171,7 @@ begin
     if v_unknown is not null then
         perform pawl._raise('PW003', format('unknown option "%s"', v_unknown));
     end if;
-    select w.* into v_old from pawl.workflow w where w.name = alter_workflow.name for update;
+    select w.* into v_old from pawl_data.workflow w where w.name = alter_workflow.name for update;
     if not found then
         perform pawl._raise('PW002', format('unknown workflow "%s"', name), 'Create it with pawl.create_workflow.');
     end if;
@@ -183,22 +183,22 @@ begin
     -- test base of the step would be above its cap.
     -- guard:base_within_cap_of_steps
     perform pawl._check_policy(p.max_attempts, p.base, p.factor, p.cap, p.jitter)
-    from pawl.flow_step s
+    from pawl_data.flow_step s
     cross join lateral pawl._step_policy(v_new, s.step_no) p
     where s.workflow_id = v_old.workflow_id;
-    update pawl.workflow w
+    update pawl_data.workflow w
     set runtime = v_new.runtime, priority = v_new.priority, max_attempts = v_new.max_attempts, base = v_new.base,
         factor = v_new.factor, cap = v_new.cap, jitter = v_new.jitter, run_timeout = v_new.run_timeout,
         step_timeout = v_new.step_timeout, strict_order = v_new.strict_order, description = v_new.description
     where w.workflow_id = v_old.workflow_id;
-    update pawl.queue q set step_timeout = v_new.step_timeout
+    update pawl_data.queue q set step_timeout = v_new.step_timeout
     where q.workflow_id = v_old.workflow_id
       -- A step of a flow may have a limit of its own.
       and not exists (
-          select from pawl.flow_step s
+          select from pawl_data.flow_step s
           where s.workflow_id = v_old.workflow_id and s.queue_id = q.queue_id and s.options ->> 'timeout' is not null);
-    perform nextval('pawl.queue_version');
-    insert into pawl.act (at, what, who, detail)
+    perform nextval('pawl_data.queue_version');
+    insert into pawl_data.act (at, what, who, detail)
     values (pawl.now(), 'alter_workflow', pawl._caller(), json_build_object('workflow', name, 'options', options));
 end
 $$;

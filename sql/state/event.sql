@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Waiting: events, signals, and the waits that may match them.
 
-create table pawl.event (
+create table pawl_data.event (
     event_id uuid not null,
     emitted_at timestamptz not null,
     tenant text not null,
@@ -10,11 +10,11 @@ create table pawl.event (
     payload json not null,
     constraint event_pkey primary key (event_id)
 ) partition by range (event_id);
-comment on table pawl.event is 'what was emitted, kept for a while so that a later wait finds it';
-create index event_topic_idx on pawl.event (tenant, topic, key, emitted_at, event_id);
+comment on table pawl_data.event is 'what was emitted, kept for a while so that a later wait finds it';
+create index event_topic_idx on pawl_data.event (tenant, topic, key, emitted_at, event_id);
 
 -- The one row that emit and wait both change before they look for each other.
-create table pawl.topic (
+create table pawl_data.topic (
     tenant text not null,
     topic text not null,
     key text not null,
@@ -25,14 +25,14 @@ create table pawl.topic (
     path_sets text[] not null default '{}',
     constraint topic_pkey primary key (tenant, topic, key)
 ) with (fillfactor = 70);
-comment on table pawl.topic is 'meeting point of emits and waits for one topic and key';
+comment on table pawl_data.topic is 'meeting point of emits and waits for one topic and key';
 
-create table pawl.wait (
+create table pawl_data.wait (
     run_id uuid not null,
     task_no int not null,
     -- The identity of the step that waits.
     name text not null,
-    -- As in pawl.step: 2 sleep, 3 event, 4 signal, 5 child, 6 approval. And 0: not a wait but a time
+    -- As in pawl_data.step: 2 sleep, 3 event, 4 signal, 5 child, 6 approval. And 0: not a wait but a time
     -- limit of the run, named 'timeout' or 'grace', that housekeeping enforces.
     kind smallint not null,
     seq int not null,
@@ -48,22 +48,22 @@ create table pawl.wait (
     due_at timestamptz not null,
     constraint wait_pkey primary key (run_id, task_no, name)
 );
-comment on table pawl.wait is 'open waits of runs';
-create index wait_event_idx on pawl.wait (tenant, topic, key, digest, run_id) where kind = 3;
-create index wait_limit_idx on pawl.wait (due_at) where kind = 0;
-create index wait_approval_idx on pawl.wait (tenant, run_id) where kind = 6;
+comment on table pawl_data.wait is 'open waits of runs';
+create index wait_event_idx on pawl_data.wait (tenant, topic, key, digest, run_id) where kind = 3;
+create index wait_limit_idx on pawl_data.wait (due_at) where kind = 0;
+create index wait_approval_idx on pawl_data.wait (tenant, run_id) where kind = 6;
 
 -- Events that had more open waits than one emit settles: how far housekeeping has come with each.
-create table pawl.delivery (
+create table pawl_data.delivery (
     event_id uuid primary key,
     tenant text not null,
     after uuid not null,
     passed_over boolean not null default false,
     due_at timestamptz not null
 );
-comment on table pawl.delivery is 'events that are still being given to waits';
+comment on table pawl_data.delivery is 'events that are still being given to waits';
 
-create table pawl.signal (
+create table pawl_data.signal (
     run_id uuid not null,
     signal_no bigint generated always as identity,
     name text not null,
@@ -72,4 +72,4 @@ create table pawl.signal (
     payload json not null,
     constraint signal_pkey primary key (run_id, name, signal_no)
 );
-comment on table pawl.signal is 'signals sent to runs and not yet taken';
+comment on table pawl_data.signal is 'signals sent to runs and not yet taken';

@@ -4,7 +4,7 @@
 
 -- Steps are numbered in the order they were added, and depend on earlier ones only: so there is no cycle. Number 0,
 -- named run, stands for the end of the run; it is written when the flow is frozen and depends on every leaf.
-create table pawl.flow_step (
+create table pawl_data.flow_step (
     workflow_id int not null,
     step_no int not null,
     name text not null,
@@ -37,22 +37,22 @@ create table pawl.flow_step (
     constraint flow_step_pkey primary key (workflow_id, step_no),
     constraint flow_step_name_is_unique unique (workflow_id, name)
 );
-comment on table pawl.flow_step is 'steps of flows';
+comment on table pawl_data.flow_step is 'steps of flows';
 
-create table pawl.flow_edge (
+create table pawl_data.flow_edge (
     workflow_id int not null,
     step_no int not null,
     dependent_no int not null,
     constraint flow_edge_pkey primary key (workflow_id, step_no, dependent_no)
 );
-comment on table pawl.flow_edge is 'which steps of a flow depend on a step';
+comment on table pawl_data.flow_edge is 'which steps of a flow depend on a step';
 
 -- How many more must come before a step of a run can start, or, once a map step has started, before it is done. A
 -- row exists from the first to the last of them only. Changed by whoever holds the run's task 0.
-create table pawl.gate (
+create table pawl_data.gate (
     run_id uuid not null,
     step_no int not null,
     missing int not null,
     constraint gate_pkey primary key (run_id, step_no)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 5000);
-comment on table pawl.gate is 'joins of flows that are waiting for more';
+comment on table pawl_data.gate is 'joins of flows that are waiting for more';

@@ -2,7 +2,7 @@
 -- History: runs that have ended, one row for each round. Insert-only, partitioned by the day in the
 -- run id. A run that outlives its partition has its rows in the kept tables.
 
-create table pawl.run (
+create table pawl_data.run (
     run_id uuid not null,
     round smallint not null,
     -- 1 SUCCESS, 2 ERROR, 3 CANCELLED.
@@ -15,7 +15,7 @@ create table pawl.run (
     triggered_at timestamptz not null,
     started_at timestamptz,
     ended_at timestamptz not null,
-    -- An undo has run, or the input is in pawl.input.
+    -- An undo has run, or the input is in pawl_data.input.
     rolled_back boolean not null,
     input_apart boolean not null,
     -- This end freed its key, which the next round takes again.
@@ -33,28 +33,28 @@ create table pawl.run (
     error json,
     constraint run_pkey primary key (run_id, round)
 ) partition by range (run_id);
-comment on table pawl.run is 'ended runs, one row for each round';
+comment on table pawl_data.run is 'ended runs, one row for each round';
 -- Rounds that failed: few, and looked for often. A run that succeeds does not enter it.
-create index run_failed_idx on pawl.run (run_id, round) where status = 2;
+create index run_failed_idx on pawl_data.run (run_id, round) where status = 2;
 
-create table pawl.run_kept (like pawl.run including defaults, constraint run_kept_pkey primary key (run_id, round));
-comment on table pawl.run_kept is 'ended runs that outlived the partition of their day';
-create index run_kept_ended_idx on pawl.run_kept (ended_at, run_id);
-create index run_kept_failed_idx on pawl.run_kept (run_id, round) where status = 2;
+create table pawl_data.run_kept (like pawl_data.run including defaults, constraint run_kept_pkey primary key (run_id, round));
+comment on table pawl_data.run_kept is 'ended runs that outlived the partition of their day';
+create index run_kept_ended_idx on pawl_data.run_kept (ended_at, run_id);
+create index run_kept_failed_idx on pawl_data.run_kept (run_id, round) where status = 2;
 
 -- Inputs too large to ride in the hot row: written once, where they stay.
-create table pawl.input (
+create table pawl_data.input (
     run_id uuid not null,
     input json not null,
     constraint input_pkey primary key (run_id)
 ) partition by range (run_id);
-comment on table pawl.input is 'large inputs of runs';
+comment on table pawl_data.input is 'large inputs of runs';
 
-create table pawl.input_kept (like pawl.input, constraint input_kept_pkey primary key (run_id));
-comment on table pawl.input_kept is 'large inputs of runs that outlived the partition of their day';
+create table pawl_data.input_kept (like pawl_data.input, constraint input_kept_pkey primary key (run_id));
+comment on table pawl_data.input_kept is 'large inputs of runs that outlived the partition of their day';
 
 -- Idempotency. Its uniqueness does not depend on time, so it is not partitioned.
-create table pawl.key (
+create table pawl_data.key (
     workflow_id int not null,
     -- Null: as long as the run is retained. Otherwise freed then; infinity: freed when the run ends.
     expires_at timestamptz,
@@ -65,4 +65,4 @@ create table pawl.key (
     -- The key first, so that it is found without its tenant and workflow, too.
     constraint key_pkey primary key (key, tenant, workflow_id)
 );
-comment on table pawl.key is 'idempotency keys and the run each stands for';
+comment on table pawl_data.key is 'idempotency keys and the run each stands for';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The schema and its one-row settings table. Nothing else may create a schema.
+-- The schemas and the one-row settings table. Nothing else may create a schema.
 
 -- A character that the database cannot hold would make whole calls fail: those of one run stop the others.
 do $pawl_encoding$
@@ -14,10 +14,16 @@ end
 $pawl_encoding$;
 
 create schema pawl;
-comment on schema pawl is 'pawl: durable workflows. Call its functions; never write its tables.';
+comment on schema pawl is 'pawl: durable workflows. Its functions, which granted roles call.';
+
+-- 1. A granted role, which may use schema pawl, sends "create rule r as on insert to ..." for a table of this engine while it has another
+-- transaction open that has read it. 2. PostgreSQL locks the table first and looks at privileges after it. 3. So the refused statement would
+-- wait for the lock, and every later call of anybody behind it. A role without the use of a schema cannot even name its tables.
+create schema pawl_data;
+comment on schema pawl_data is 'the tables of pawl, which only its functions use';
 
 -- One row. It changes by operator calls only, so reading it costs one buffer for ever.
-create table pawl.setting (
+create table pawl_data.setting (
     only_row boolean primary key default true,
     schema_version int not null,
     -- A worker registers with a protocol number between these two.
@@ -47,23 +53,33 @@ create table pawl.setting (
     lock_secret uuid not null default gen_random_uuid(),
     constraint setting_has_one_row check (only_row)
 );
-comment on table pawl.setting is 'one row of settings for this database';
+comment on table pawl_data.setting is 'one row of settings for this database';
 
-insert into pawl.setting (schema_version) values (1);
+insert into pawl_data.setting (schema_version) values (1);
+
+-- One row, which changes with each epoch. Its own table, so that a transaction that locks it keeps nobody from changing a setting.
+create table pawl_data.epoch_lock (
+    only_row boolean primary key default true,
+    epoch int not null,
+    constraint epoch_lock_has_one_row check (only_row)
+);
+comment on table pawl_data.epoch_lock is 'the row that record_step above read committed locks against a new epoch';
+
+insert into pawl_data.epoch_lock (epoch) values (1);
 
 -- Clocks that must not leave dead row versions behind (a held snapshot would make every reader walk
 -- them): a sequence is changed in place. Values are microseconds since 1970.
-create sequence pawl.housekeeping_clock minvalue 0 start 0;
-comment on sequence pawl.housekeeping_clock is 'when the next tick is due';
+create sequence pawl_data.housekeeping_clock minvalue 0 start 0;
+comment on sequence pawl_data.housekeeping_clock is 'when the next tick is due';
 
 -- Raised when a queue appears, so that workers know their list of queues is old.
-create sequence pawl.queue_version;
+create sequence pawl_data.queue_version;
 -- Called once, so that the first change moves it.
-select pg_catalog.nextval('pawl.queue_version');
-comment on sequence pawl.queue_version is 'counts changes of the set of queues';
+select pg_catalog.nextval('pawl_data.queue_version');
+comment on sequence pawl_data.queue_version is 'counts changes of the set of queues';
 
 -- Slower chores and their cursors. Changed at most every few seconds.
-create table pawl.chore (
+create table pawl_data.chore (
     chore text primary key,
     due_at timestamptz not null default '-infinity',
     position text,
@@ -71,10 +87,10 @@ create table pawl.chore (
     last_error text,
     failed_at timestamptz
 );
-comment on table pawl.chore is 'pieces of housekeeping: when each is due, and what failed in it';
+comment on table pawl_data.chore is 'pieces of housekeeping: when each is due, and what failed in it';
 
 -- The chore tables is the owner's alone. The last five are no chores: their rows hold failures only, of pieces of a tick and of claims.
-insert into pawl.chore (chore, due_at)
+insert into pawl_data.chore (chore, due_at)
 values ('partitions', '-infinity'), ('retention', '-infinity'), ('kept', '-infinity'), ('keys', '-infinity'), ('topics', '-infinity'),
        ('rollup', '-infinity'), ('workers', '-infinity'), ('tables', '-infinity'),
        ('timers', 'infinity'), ('sessions', 'infinity'), ('limits', 'infinity'), ('deliveries', 'infinity'), ('claims', 'infinity');

@@ -2,7 +2,7 @@
 -- Records of steps: one row each, written at the step's end; partitioned by the day in the run id.
 -- Only a step with an undo writes its row when it starts and changes it once.
 
-create table pawl.step (
+create table pawl_data.step (
     run_id uuid not null,
     task_no int not null,
     round smallint not null,
@@ -26,7 +26,7 @@ create table pawl.step (
     source_id uuid,
     constraint step_pkey primary key (run_id, task_no, name, round)
 ) partition by range (run_id);
-comment on table pawl.step is 'what each step of a run came to';
+comment on table pawl_data.step is 'what each step of a run came to';
 
-create table pawl.step_kept (like pawl.step, constraint step_kept_pkey primary key (run_id, task_no, name, round));
-comment on table pawl.step_kept is 'steps of runs that outlived the partition of their day';
+create table pawl_data.step_kept (like pawl_data.step, constraint step_kept_pkey primary key (run_id, task_no, name, round));
+comment on table pawl_data.step_kept is 'steps of runs that outlived the partition of their day';

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The hot set: one row for each task that has not ended. Task 0 is the run itself and carries what
--- the run will need at its end; the row moves to pawl.run then, in the transaction that ends it.
+-- the run will need at its end; the row moves to pawl_data.run then, in the transaction that ends it.
 -- Tasks of a flow are numbered a million times their step, and an element of a map step by its place behind that:
 -- task 3000018 is the 18th element of step 3.
 
 -- No check constraint and no generated column: each would be parsed and compiled anew for every statement that
 -- writes a row, a sixth of the cost of a trigger (measured). The tests check the invariants instead.
-create table pawl.task (
+create table pawl_data.task (
     run_id uuid not null,
     task_no int not null,
     queue_id int not null,
@@ -32,7 +32,7 @@ create table pawl.task (
     rolling_back boolean not null default false,
     -- Rows of this run live in the kept tables, because its partition is gone or about to go.
     kept boolean not null default false,
-    -- The input was large and is in pawl.input.
+    -- The input was large and is in pawl_data.input.
     input_apart boolean not null default false,
     -- Signals, children or a key to free may exist for it.
     attached boolean not null default false,
@@ -68,19 +68,19 @@ create table pawl.task (
     autovacuum_analyze_scale_factor = 0.0,
     autovacuum_analyze_threshold = 20000
 );
-comment on table pawl.task is 'tasks that have not ended: the hot set';
+comment on table pawl_data.task is 'tasks that have not ended: the hot set';
 
 -- Four indexes and one more for runs with a tenant: each costs every insert, and a commit must stay within sixteen relations.
-create index task_ready_idx on pawl.task (place, queue_id, priority, due_at) where place in (0, 3);
-create index task_timer_idx on pawl.task (due_at) where place = 1;
-create index task_held_idx on pawl.task (session_id, request) where place = 2;
+create index task_ready_idx on pawl_data.task (place, queue_id, priority, due_at) where place in (0, 3);
+create index task_timer_idx on pawl_data.task (due_at) where place = 1;
+create index task_held_idx on pawl_data.task (session_id, request) where place = 2;
 -- For claims of workers that are bound to a tenant: without it they would walk over the ready tasks of all others. Ready and suspect
 -- tasks, as in task_ready_idx, but written so that the planner cannot take that one for it, whatever its statistics say of tenants.
-create index task_tenant_idx on pawl.task (tenant, queue_id, (place + 0), priority, due_at) where tenant <> '' and place % 3 = 0;
+create index task_tenant_idx on pawl_data.task (tenant, queue_id, (place + 0), priority, due_at) where tenant <> '' and place % 3 = 0;
 
 -- A low-water mark under a held snapshot: no ready task of this queue and priority was due before
 -- due_from when it was written. Insert-only, so that the newest is always found at once.
-create table pawl.queue_mark (
+create table pawl_data.queue_mark (
     queue_id int not null,
     priority smallint not null,
     marked_at timestamptz not null,
@@ -89,4 +89,4 @@ create table pawl.queue_mark (
     due_from timestamptz not null,
     constraint queue_mark_pkey primary key (queue_id, priority, marked_at)
 );
-comment on table pawl.queue_mark is 'where a claim may start to look when dead row versions cannot be removed';
+comment on table pawl_data.queue_mark is 'where a claim may start to look when dead row versions cannot be removed';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What is unusual in the life of a run, and what its handler wanted to have said.
 
-create sequence pawl.trail_no;
-comment on sequence pawl.trail_no is 'orders audit rows and notes';
+create sequence pawl_data.trail_no;
+comment on sequence pawl_data.trail_no is 'orders audit rows and notes';
 
-create table pawl.audit (
+create table pawl_data.audit (
     run_id uuid not null,
     audit_no bigint not null,
     task_no int not null,
@@ -14,12 +14,12 @@ create table pawl.audit (
     detail json,
     constraint audit_pkey primary key (run_id, audit_no)
 ) partition by range (run_id);
-comment on table pawl.audit is 'unusual events in the life of a run';
+comment on table pawl_data.audit is 'unusual events in the life of a run';
 
-create table pawl.audit_kept (like pawl.audit, constraint audit_kept_pkey primary key (run_id, audit_no));
-comment on table pawl.audit_kept is 'audit of runs that outlived the partition of their day';
+create table pawl_data.audit_kept (like pawl_data.audit, constraint audit_kept_pkey primary key (run_id, audit_no));
+comment on table pawl_data.audit_kept is 'audit of runs that outlived the partition of their day';
 
-create table pawl.note (
+create table pawl_data.note (
     run_id uuid not null,
     note_no bigint not null,
     task_no int not null,
@@ -30,17 +30,17 @@ create table pawl.note (
     body text not null,
     constraint note_pkey primary key (run_id, note_no)
 ) partition by range (run_id);
-comment on table pawl.note is 'logs, progress and small values kept with a run';
+comment on table pawl_data.note is 'logs, progress and small values kept with a run';
 
-create table pawl.note_kept (like pawl.note, constraint note_kept_pkey primary key (run_id, note_no));
-comment on table pawl.note_kept is 'notes of runs that outlived the partition of their day';
+create table pawl_data.note_kept (like pawl_data.note, constraint note_kept_pkey primary key (run_id, note_no));
+comment on table pawl_data.note_kept is 'notes of runs that outlived the partition of their day';
 
 -- Operator acts that concern no single run.
-create table pawl.act (
+create table pawl_data.act (
     act_no bigint generated always as identity primary key,
     at timestamptz not null,
     what text not null,
     who text not null,
     detail json
 );
-comment on table pawl.act is 'operator acts on workflows, queues, workers and the database';
+comment on table pawl_data.act is 'operator acts on workflows, queues, workers and the database';

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Who is alive: one row for each worker session, changed by its heartbeat and nothing else.
 
-create sequence pawl.session_no minvalue 1 maxvalue 4294967295 cycle;
-comment on sequence pawl.session_no is 'low half of a session id; the epoch is the high half';
+create sequence pawl_data.session_no minvalue 1 maxvalue 4294967295 cycle;
+comment on sequence pawl_data.session_no is 'low half of a session id; the epoch is the high half';
 
-create table pawl.worker (
+create table pawl_data.worker (
     session_id bigint primary key,
     name text not null,
     lease interval not null,
@@ -26,31 +26,34 @@ create table pawl.worker (
     -- Steps that last, as the heartbeat told: [{run, task, step, started_ms}], and when it did. A claim can renew the
     -- lease, too, and tells nothing.
     running json,
-    told_at timestamptz
+    told_at timestamptz,
+    -- When the first of those steps that the session holds is over its limit.
+    next_limit_at timestamptz not null default 'infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 500);
-comment on table pawl.worker is 'worker sessions';
+comment on table pawl_data.worker is 'worker sessions';
 
-create index worker_idle_idx on pawl.worker (session_id) where idle and ended_at is null;
-create index worker_live_idx on pawl.worker (session_id) where ended_at is null;
+create index worker_idle_idx on pawl_data.worker (session_id) where idle and ended_at is null;
+create index worker_limit_idx on pawl_data.worker (next_limit_at) where ended_at is null and next_limit_at < 'infinity';
+create index worker_live_idx on pawl_data.worker (session_id) where ended_at is null;
 
 -- Tenants that roles are, or were, bound to. The row is locked while a session of such a role is registered.
-create table pawl.bound_tenant (
+create table pawl_data.bound_tenant (
     tenant text primary key
 );
-comment on table pawl.bound_tenant is 'tenants that a role was bound to';
+comment on table pawl_data.bound_tenant is 'tenants that a role was bound to';
 
 -- Rights that pawl.grant_role() gave. Nothing else says what a role may do.
-create table pawl.granted (
+create table pawl_data.granted (
     role_name name not null,
     rights text not null,
     tenant text,
     constraint granted_pkey primary key (role_name, rights),
     constraint granted_rights_are_known check (rights in ('producer', 'worker', 'operator', 'reader'))
 );
-comment on table pawl.granted is 'roles that were given a set of rights, and the tenant each is bound to';
+comment on table pawl_data.granted is 'roles that were given a set of rights, and the tenant each is bound to';
 
 -- Counts of ended runs by minute, made by housekeeping from history.
-create table pawl.metric (
+create table pawl_data.metric (
     workflow_id int not null,
     minute timestamptz not null,
     tenant text not null,
@@ -62,4 +65,4 @@ create table pawl.metric (
     waited_sum double precision not null,
     constraint metric_pkey primary key (workflow_id, minute, tenant)
 );
-comment on table pawl.metric is 'ended runs by workflow and minute';
+comment on table pawl_data.metric is 'ended runs by workflow and minute';

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Definitions and the queues that follow from them. Small tables, read often, written rarely.
 
-create table pawl.workflow (
+create table pawl_data.workflow (
     workflow_id int generated always as identity primary key,
     name text not null,
     queue_id int not null,
@@ -19,7 +19,7 @@ create table pawl.workflow (
     step_timeout interval,
     -- Pause a run whose code took another order than its records, instead of only noting it.
     strict_order boolean not null default false,
-    -- Its steps are declared in pawl.flow_step; from the first trigger on they do not change.
+    -- Its steps are declared in pawl_data.flow_step; from the first trigger on they do not change.
     flow boolean not null default false,
     frozen boolean not null default false,
     description text,
@@ -29,9 +29,9 @@ create table pawl.workflow (
     constraint workflow_policy_is_sane check (
         max_attempts >= 1 and base >= '0' and factor >= 1 and cap >= '0' and jitter >= 0 and jitter <= 1)
 );
-comment on table pawl.workflow is 'named definitions of workflows';
+comment on table pawl_data.workflow is 'named definitions of workflows';
 
-create table pawl.queue (
+create table pawl_data.queue (
     queue_id int generated always as identity primary key,
     name text not null,
     workflow_id int not null,
@@ -39,10 +39,10 @@ create table pawl.queue (
     step_timeout interval,
     constraint queue_name_is_unique unique (name)
 );
-comment on table pawl.queue is 'where tasks wait; named after the handler';
+comment on table pawl_data.queue is 'where tasks wait; named after the handler';
 
 -- A row here means: nothing of this workflow or queue is claimed. Pausing changes no run.
-create table pawl.pause (
+create table pawl_data.pause (
     subject text not null,
     name text not null,
     paused_at timestamptz not null,
@@ -51,4 +51,4 @@ create table pawl.pause (
     constraint pause_is_unique primary key (subject, name),
     constraint pause_subject_is_known check (subject in ('workflow', 'queue'))
 );
-comment on table pawl.pause is 'workflows and queues that an operator has paused';
+comment on table pawl_data.pause is 'workflows and queues that an operator has paused';

@@ -2,11 +2,11 @@
 -- A clock for tests, moved by hand. Replaces pawl.now() by one that reads a row, so it needs the right to
 -- replace that function and nobody else can move anybody's time. Never install it where real work is done.
 
-create table if not exists pawl.test_clock (
+create table if not exists pawl_data.test_clock (
     only_row boolean primary key default true check (only_row),
     at timestamptz
 );
-insert into pawl.test_clock (at) values (clock_timestamp()) on conflict do nothing;
+insert into pawl_data.test_clock (at) values (clock_timestamp()) on conflict do nothing;
 
 create or replace function pawl.now()
 returns timestamptz
@@ -16,7 +16,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return coalesce((select c.at from pawl.test_clock c), clock_timestamp());
+    return coalesce((select c.at from pawl_data.test_clock c), clock_timestamp());
 end
 $$;
 
@@ -27,7 +27,7 @@ language sql
 security definer
 set search_path to pg_catalog, pg_temp
 as $$
-    update pawl.test_clock set at = $1
+    update pawl_data.test_clock set at = $1
 $$;
 revoke all on function pawl.test_clock_set(timestamptz) from public;
 
@@ -38,7 +38,7 @@ language sql
 security definer
 set search_path to pg_catalog, pg_temp
 as $$
-    select setval('pawl.housekeeping_clock', 0);
-    update pawl.test_clock set at = at + by returning at
+    select setval('pawl_data.housekeeping_clock', 0);
+    update pawl_data.test_clock set at = at + by returning at
 $$;
 revoke all on function pawl.test_clock_advance(interval) from public;

@@ -47,7 +47,7 @@ tick(struct call *call)
 static const char only_installed[] =
     "do $pawl_migrate$\n"
     "begin\n"
-    "    if pg_catalog.to_regclass('pawl.setting') is null then\n"
+    "    if pg_catalog.to_regclass('pawl_data.setting') is null then\n"
     "        raise exception using errcode = '3F000', message = 'schema \"pawl\" does not exist';\n"
     "    end if;\n"
     "end\n"

@@ -26,10 +26,11 @@ static void
 check_ids(struct crash *crash, long hired)
 {
     long off = race_count(crash->direct,
-        "select count(*) from pawl.run r where abs(('x' || left(replace(r.run_id::text, '-', ''),"
+        "select count(*) from pawl_data.run r where abs(('x' || left(replace(r.run_id::text, '-', "
+        "''),"
         " 12))::bit(48)::bigint - 1000 * extract(epoch from r.triggered_at)) > 60000");
     long skewed = race_count(crash->direct,
-        "select count(*) from pawl.step s where s.name = 'hire#1' and s.state = 1"
+        "select count(*) from pawl_data.step s where s.name = 'hire#1' and s.state = 1"
         " and abs((s.output ->> 'time')::bigint - extract(epoch from s.ended_at)) > 30");
 
     race_ok(&crash->race, 2 * skewed > hired && off == 0,
@@ -42,7 +43,7 @@ static int
 find_holder(struct crash *crash)
 {
     PGresult *res = bench_exec(crash->direct,
-        "select substr(w.name, 7) from pawl.worker w join pawl.task t on t.session_id ="
+        "select substr(w.name, 7) from pawl_data.worker w join pawl_data.task t on t.session_id ="
         " w.session_id and t.place = 2 where w.ended_at is null group by w.session_id, w.name"
         " order by count(*) desc limit 1");
     int child = PQntuples(res) == 0 ? -1 : (int)race_field(res, 0, 0);
@@ -78,7 +79,8 @@ set_back(struct crash *crash)
 static long
 count_lost(struct crash *crash)
 {
-    return race_count(crash->direct, "select count(*) from pawl.audit where what = 'lease_lost'");
+    return race_count(
+        crash->direct, "select count(*) from pawl_data.audit where what = 'lease_lost'");
 }
 
 int
@@ -98,7 +100,7 @@ main(int argc, char **argv)
     bench_do(crash.direct, "create table public.crash_clock as select interval '0' as moved");
     bench_do(crash.direct, "grant select on public.crash_clock to pawl_owner");
     bench_do(crash.direct, clock_sql);
-    bench_do(crash.direct, "update pawl.setting set crash_max = 1000");
+    bench_do(crash.direct, "update pawl_data.setting set crash_max = 1000");
     crash_spawn(&crash, &spec);
     crash_trigger(&crash, "crash.hire.v1", hired);
     crash_under_kills(&crash, "crash.steps.v1", total, race_share(&crash.race, kills));

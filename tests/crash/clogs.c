@@ -98,7 +98,7 @@ main(int argc, char **argv)
     crash_start(crash, argc, argv);
     count = rounds_of(crash);
     /* Workers are lost all the time, and no run is to blame: none ends for it, and none has to be alone. */
-    bench_do(crash->direct, "update pawl.setting set crash_max = 1000, suspect_at = 1000");
+    bench_do(crash->direct, "update pawl_data.setting set crash_max = 1000, suspect_at = 1000");
     crash_trigger(crash, "crash.steps.v1", backlog);
     lines_open(&field.lines, crash, &spec, workers);
     crash_wait_sessions(crash, workers);
@@ -120,7 +120,8 @@ main(int argc, char **argv)
     crash_check_ended(crash, "crash.steps.v1", crash->triggered, 1);
     crash_check_records(crash, 3 * crash->triggered);
     race_note("%ld leases were lost",
-        race_count(crash->direct, "select count(*) from pawl.audit where what = 'lease_lost'"));
+        race_count(
+            crash->direct, "select count(*) from pawl_data.audit where what = 'lease_lost'"));
     lines_close(&field.lines);
     return crash_end(crash);
 }

@@ -166,19 +166,20 @@ pause_run(struct caller *caller, long n, pawl_error **error)
 
 static const struct call client_calls[] = {
     {"trigger", "pawl.trigger", trigger_one,
-        "select count(*) from pawl.task t where t.key is null or t.key like 'one %'", 1, false},
-    {"trigger_many", "pawl.trigger_many", trigger_some, "select count(*) from pawl.task", many,
+        "select count(*) from pawl_data.task t where t.key is null or t.key like 'one %'", 1,
         false},
-    {"emit", "pawl.emit", emit, "select count(*) from pawl.event e where e.topic = 'crash.cut'", 1,
+    {"trigger_many", "pawl.trigger_many", trigger_some, "select count(*) from pawl_data.task", many,
         false},
-    {"signal", "pawl.signal", signal_run, "select count(*) from pawl.signal s where s.name = 'cut'",
-        1, true},
+    {"emit", "pawl.emit", emit,
+        "select count(*) from pawl_data.event e where e.topic = 'crash.cut'", 1, false},
+    {"signal", "pawl.signal", signal_run,
+        "select count(*) from pawl_data.signal s where s.name = 'cut'", 1, true},
     {"approve", "pawl.approve", approve_run,
-        "select count(*) from pawl.signal s where s.name = 'approval:cut'", 1, true},
-    {"pause", "pawl.pause", pause_run, "select count(*) from pawl.audit a where a.what = 'pause'",
-        1, true},
+        "select count(*) from pawl_data.signal s where s.name = 'approval:cut'", 1, true},
+    {"pause", "pawl.pause", pause_run,
+        "select count(*) from pawl_data.audit a where a.what = 'pause'", 1, true},
     {"cancel", "pawl.cancel", cancel_run,
-        "select count(*) from pawl.audit a where a.what = 'cancel'", 1, false},
+        "select count(*) from pawl_data.audit a where a.what = 'cancel'", 1, false},
 };
 
 static void *
@@ -219,7 +220,7 @@ make_runs(struct field *field)
     PGresult *res;
 
     crash_trigger(&field->crash, "crash.cut.v1", field->calls_max);
-    res = bench_exec(field->crash.direct, "select run_id from pawl.task");
+    res = bench_exec(field->crash.direct, "select run_id from pawl_data.task");
     if (PQntuples(res) < field->calls_max)
         bench_die("there are too few runs");
     for (int i = 0; i < (int)field->calls_max; i++)
@@ -280,11 +281,11 @@ cut_client(struct field *field)
     (void)ledger_load(crash->ledger, crash->direct);
     lost = race_count(crash->direct,
         "select count(*) from pg_temp.ledger l where l.kind = 'acked' and not exists (select from"
-        " pawl.task t where t.run_id = l.run_id) and not exists (select from pawl.run r"
+        " pawl_data.task t where t.run_id = l.run_id) and not exists (select from pawl_data.run r"
         " where r.run_id = l.run_id)");
     race_ok(&crash->race, lost == 0, "%ld acknowledged runs lost", lost);
     /* They have served their purpose; what follows is about others. */
-    bench_do(crash->direct, "truncate pawl.task, pawl.run, pawl.signal");
+    bench_do(crash->direct, "truncate pawl_data.task, pawl_data.run, pawl_data.signal");
 }
 
 /* A worker that handles nothing that there is. */
@@ -420,7 +421,7 @@ check_sessions(struct crash *crash, long workers)
     long live;
 
     while ((live = race_count(crash->direct,
-                "select count(*) from pawl.worker w where w.ended_at is null")) > workers &&
+                "select count(*) from pawl_data.worker w where w.ended_at is null")) > workers &&
         bench_now_s() < until_s)
         crash_rest();
     race_ok(&crash->race, live == workers, "%ld sessions of %ld workers are live", live, workers);
@@ -441,7 +442,8 @@ check_workers(struct field *field, long workers)
     crash_check_attempts(crash);
     crash_check_undos(crash);
     crash_check_records(crash,
-        race_count(crash->direct, "select count(*) from pawl.step where kind = 1 and state = 1"));
+        race_count(
+            crash->direct, "select count(*) from pawl_data.step where kind = 1 and state = 1"));
 }
 
 static void

@@ -51,7 +51,7 @@ lead_to(struct proxy *proxy, const struct cluster *cluster, bool cut)
 static long
 count_sessions(PGconn *conn)
 {
-    return race_count(conn, "select count(*) from pawl.worker where name like 'crash-%'");
+    return race_count(conn, "select count(*) from pawl_data.worker where name like 'crash-%'");
 }
 
 /* Waits until all workers have a session there which lives, under the server's epoch. */
@@ -61,7 +61,7 @@ await_sessions(struct field *field, PGconn *conn)
     double until_s = bench_limit_s(60);
 
     while (race_count(conn,
-               "select count(distinct w.name) from pawl.worker w where w.name like 'crash-%'"
+               "select count(distinct w.name) from pawl_data.worker w where w.name like 'crash-%'"
                " and w.ended_at is null and w.session_id >> 32 = pawl.epoch()") < workers) {
         if (bench_now_s() > until_s)
             bench_die("the workers did not come; see \"%s\"", field->crash.output);
@@ -74,9 +74,9 @@ static long
 fingerprint(PGconn *conn)
 {
     return race_count(conn,
-        "select (select count(*) from pawl.run) + (select count(*) from pawl.step) +"
-        " (select count(*) from pawl.audit) + (select count(*) from pawl.event) +"
-        " (select coalesce(sum(t.fence), 0) + count(*) from pawl.task t)");
+        "select (select count(*) from pawl_data.run) + (select count(*) from pawl_data.step) +"
+        " (select count(*) from pawl_data.audit) + (select count(*) from pawl_data.event) +"
+        " (select coalesce(sum(t.fence), 0) + count(*) from pawl_data.task t)");
 }
 
 /* How often workers have said that a server's epoch is old. */
@@ -142,7 +142,7 @@ play_new(struct field *field, PGconn *next)
     lead_to(field->work, &field->clusters[1 - field->primary], true);
     await_sessions(field, next);
     race_trigger(next, "crash.steps.v1", 0, runs);
-    while (race_count(next, "select count(*) from pawl.task") > 0) {
+    while (race_count(next, "select count(*) from pawl_data.task") > 0) {
         if (bench_now_s() > until_s)
             bench_die("the new server's runs do not end; see \"%s\"", field->crash.output);
         crash_rest();
@@ -175,7 +175,7 @@ play_back(struct field *field, PGconn *old)
         field->slowest_ms = took_ms > field->slowest_ms ? took_ms : field->slowest_ms;
     call_old(field);
     crash_outlast(&field->crash);
-    field->on_old = race_count(old, "select count(*) from pawl.task t where t.place = 0");
+    field->on_old = race_count(old, "select count(*) from pawl_data.task t where t.place = 0");
     field->changed += fingerprint(old) != before;
 }
 

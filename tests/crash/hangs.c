@@ -21,8 +21,8 @@ check_times(struct crash *crash)
 {
     long late = race_count(crash->direct,
         "select coalesce(max(1000 * extract(epoch from a.at - t.started_at))::bigint, 0) from "
-        "pawl.audit a"
-        " join pawl.run t on t.run_id = a.run_id where a.what = 'step_timeout'");
+        "pawl_data.audit a"
+        " join pawl_data.run t on t.run_id = a.run_id where a.what = 'step_timeout'");
     long stood = (long)meter_stalled_ms(crash->meter, crash->measured_us, meter_now_us());
 
     race_note("the last was taken away %ld ms after its start; the machine stood still for %ld ms",
@@ -46,8 +46,8 @@ main(int argc, char **argv)
     crash_trigger(&crash, "crash.hang.v1", total);
     race_ok(&crash.race, crash_wait_left(&crash, 0, 60), "all that hung end");
     check_times(&crash);
-    taken =
-        race_count(crash.direct, "select count(*) from pawl.audit a where a.what = 'step_timeout'");
+    taken = race_count(
+        crash.direct, "select count(*) from pawl_data.audit a where a.what = 'step_timeout'");
     race_ok(&crash.race, taken == total, "%ld of %ld were taken away", taken, total);
     /* More than there are places, if some were still taken. */
     crash_trigger(&crash, "crash.steps.v1", 4L * workers * slots);

@@ -29,14 +29,14 @@ struct lock_kind {
 
 static const struct lock_kind kinds[] = {
     {"rows of runs",
-        "select from pawl.task where task_no = 0 order by random() limit 50 for update"},
-    {"rows of workers", "select from pawl.worker where ended_at is null for update"},
-    {"rows of topics", "select from pawl.topic for update"},
-    {"rows of queues", "select from pawl.queue for update"},
-    {"table of runs", "lock table pawl.task in access exclusive mode"},
-    {"table of workers", "lock table pawl.worker in access exclusive mode"},
-    {"table of steps", "lock table pawl.step in access exclusive mode"},
-    {"table of topics", "lock table pawl.topic in access exclusive mode"},
+        "select from pawl_data.task where task_no = 0 order by random() limit 50 for update"},
+    {"rows of workers", "select from pawl_data.worker where ended_at is null for update"},
+    {"rows of topics", "select from pawl_data.topic for update"},
+    {"rows of queues", "select from pawl_data.queue for update"},
+    {"table of runs", "lock table pawl_data.task in access exclusive mode"},
+    {"table of workers", "lock table pawl_data.worker in access exclusive mode"},
+    {"table of steps", "lock table pawl_data.step in access exclusive mode"},
+    {"table of topics", "lock table pawl_data.topic in access exclusive mode"},
 };
 enum {
     kind_count = sizeof(kinds) / sizeof(kinds[0])

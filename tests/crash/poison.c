@@ -32,7 +32,7 @@ main(int argc, char **argv)
     crash_check_ended(&crash, "crash.steps.v1", total, 1);
     crash_check_ended(&crash, "crash.poison.v1", bad, 2);
     crashed = race_count(
-        crash.direct, "select count(*) from pawl.run r where r.error ->> 'code' = 'crashed'");
+        crash.direct, "select count(*) from pawl_data.run r where r.error ->> 'code' = 'crashed'");
     race_ok(&crash.race, crashed == bad, "%ld runs ended as crashed", crashed);
     crash_check_records(&crash, 3 * total);
     return crash_end(&crash);

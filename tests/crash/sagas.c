@@ -21,12 +21,12 @@ main(int argc, char **argv)
     crash_end_workers(&crash);
     crash_check_ended(&crash, "crash.saga.v1", total, 2);
     failed = race_count(crash.direct,
-        "select count(*) from pawl.run r where not r.rolled_back or r.error ->> 'code' in"
+        "select count(*) from pawl_data.run r where not r.rolled_back or r.error ->> 'code' in"
         " ('crashed', 'rollback_failed')");
     race_ok(&crash.race, failed == 0, "%ld sagas were not rolled back to the end", failed);
     crash_check_undos(&crash);
     crash_check_records(&crash,
-        race_count(
-            crash.direct, "select count(*) from pawl.step s where s.kind = 1 and s.state = 1"));
+        race_count(crash.direct,
+            "select count(*) from pawl_data.step s where s.kind = 1 and s.state = 1"));
     return crash_end(&crash);
 }

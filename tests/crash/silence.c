@@ -63,7 +63,8 @@ await_work(struct part *part, const char *since)
     (void)snprintf(name, sizeof(name), "crash-%d", part->number);
     do {
         PGresult *res = bench_exec_params(part->conn,
-            "select count(*) from pawl.worker w join pawl.task t on t.session_id = w.session_id and"
+            "select count(*) from pawl_data.worker w join pawl_data.task t on t.session_id = "
+            "w.session_id and"
             " t.place = 2 where w.name = $1 and w.ended_at is null"
             " and w.lease_until - w.lease > $2::timestamptz",
             2, params);
@@ -199,7 +200,7 @@ prepare(struct field *field)
     long total = race_share(&crash->race, silences);
 
     /* Workers are lost all the time, and no run is to blame: none ends for it, and none has to be alone. */
-    bench_do(crash->direct, "update pawl.setting set crash_max = 1000, suspect_at = 1000");
+    bench_do(crash->direct, "update pawl_data.setting set crash_max = 1000, suspect_at = 1000");
     bench_do(crash->direct, "create table public.silence (pid int, from_ns bigint, to_ns bigint)");
     crash_trigger(crash, "crash.linger.v1", backlog);
     lines_open(&field->lines, crash, &spec, workers);

@@ -140,9 +140,11 @@ get_idle_run(PGconn *conn, long n, bool first, char *id, size_t size)
 
     (void)snprintf(offset, sizeof(offset), "%ld", n);
     res = bench_exec_params(conn,
-        first ? "select t.run_id from pawl.task t join pawl.queue q on q.queue_id = t.queue_id"
+        first ? "select t.run_id from pawl_data.task t join pawl_data.queue q on q.queue_id = "
+                "t.queue_id"
                 " where q.name = 'crash.idle.v1' order by t.run_id offset $1::int limit 1"
-              : "select t.run_id from pawl.task t join pawl.queue q on q.queue_id = t.queue_id"
+              : "select t.run_id from pawl_data.task t join pawl_data.queue q on q.queue_id = "
+                "t.queue_id"
                 " where q.name = 'crash.idle.v1' order by t.run_id desc offset $1::int limit 1",
         1, params);
     (void)snprintf(id, size, "%s", PQgetvalue(res, 0, 0));
@@ -244,8 +246,8 @@ lose_standby(struct field *field)
 
     crash_trigger(&field->crash, "crash.linger.v1", runs);
     /* A claim that is not confirmed is not worked on, and then no step would end meanwhile. */
-    while (race_count(field->crash.direct, "select count(*) from pawl.task t where t.place = 2") <
-        workers) {
+    while (race_count(field->crash.direct,
+               "select count(*) from pawl_data.task t where t.place = 2") < workers) {
         if (bench_now_s() > until_s)
             bench_die("nobody claims");
         crash_rest();
@@ -267,13 +269,15 @@ cancel_idle(struct crash *crash)
     double until_s = bench_limit_s(60);
 
     while (race_count(crash->direct,
-               "select count(*) from pawl.task t join pawl.queue q on q.queue_id = t.queue_id"
+               "select count(*) from pawl_data.task t join pawl_data.queue q on q.queue_id = "
+               "t.queue_id"
                " where q.name = 'crash.idle.v1'") > 0) {
         if (bench_now_s() > until_s)
             bench_die("runs cannot be cancelled");
         bench_do(crash->direct,
-            "select count(*) from pawl.cancel((select array_agg(t.run_id) from pawl.task t join"
-            " pawl.queue q on q.queue_id = t.queue_id where q.name = 'crash.idle.v1'))");
+            "select count(*) from pawl.cancel((select array_agg(t.run_id) from pawl_data.task t "
+            "join"
+            " pawl_data.queue q on q.queue_id = t.queue_id where q.name = 'crash.idle.v1'))");
         crash_rest();
     }
 }

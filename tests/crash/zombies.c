@@ -50,8 +50,8 @@ static void
 stop_some(struct field *field)
 {
     PGresult *res = bench_exec(field->crash.direct,
-        "select w.session_id, substr(w.name, 7) from pawl.worker w where w.ended_at is null"
-        " and w.name like 'crash-%' and exists (select from pawl.task t"
+        "select w.session_id, substr(w.name, 7) from pawl_data.worker w where w.ended_at is null"
+        " and w.name like 'crash-%' and exists (select from pawl_data.task t"
         " where t.place = 2 and t.session_id = w.session_id) order by random()");
 
     for (int i = 0; i < PQntuples(res); i++) {
@@ -85,7 +85,7 @@ continue_one(struct field *field, int child)
     (void)snprintf(continued, sizeof(continued), "%ld", now_ns());
     PQclear(bench_exec_params(field->crash.direct,
         "insert into pg_temp.zombie select w.session_id, $2::int, $3::bigint, $4::bigint,"
-        " w.ended_at, w.ended_why from pawl.worker w where w.session_id = $1::bigint",
+        " w.ended_at, w.ended_why from pawl_data.worker w where w.session_id = $1::bigint",
         4, params));
     killer_continue(field->crash.killer, child);
     zombie->session[0] = '\0';
@@ -110,7 +110,7 @@ continue_swept(struct field *field)
     bench_text_add(&list, "}");
     params[0] = list.data;
     res = bench_exec_params(field->crash.direct,
-        "select substr(w.name, 7) from pawl.worker w"
+        "select substr(w.name, 7) from pawl_data.worker w"
         " where w.session_id = any ($1::bigint[]) and w.ended_at is not null",
         1, params);
     for (int i = 0; i < PQntuples(res); i++)
@@ -153,11 +153,12 @@ make_lost_claims(struct field *field)
         " z.continued_ns, a.run_id, pg_xact_commit_timestamp(a.xmin) as swept_at, (a.detail ->> "
         "'fence')::int as fence,"
         " ((a.detail ->> 'fence')::int + 1) / 2 as attempt"
-        " from pawl.audit a join pg_temp.zombie z on z.session = (a.detail ->> 'session')::bigint"
+        " from pawl_data.audit a join pg_temp.zombie z on z.session = (a.detail ->> "
+        "'session')::bigint"
         " where a.what = 'lease_lost'");
     if (crash_stalled(&field->crash, lease_ms))
         bench_do(field->crash.direct,
-            "delete from pg_temp.lost_claim c using pawl.run r where r.run_id = c.run_id"
+            "delete from pg_temp.lost_claim c using pawl_data.run r where r.run_id = c.run_id"
             " and r.fence <> 2 * r.attempt - 1");
     bench_do(field->crash.direct, "create index on pg_temp.lost_claim (run_id)");
     bench_do(field->crash.direct, "analyze pg_temp.lost_claim, pg_temp.zombie");
@@ -173,13 +174,13 @@ check_late_writes(struct field *field)
     struct race *race = &field->crash.race;
     PGconn *conn = field->crash.direct;
     long steps = race_count(conn,
-        "select count(*) from pg_temp.lost_claim c join pawl.step s on s.run_id = c.run_id"
+        "select count(*) from pg_temp.lost_claim c join pawl_data.step s on s.run_id = c.run_id"
         " and s.fence = c.fence where pg_xact_commit_timestamp(s.xmin) > c.swept_at");
     long ends = race_count(conn,
-        "select count(*) from pawl.run r join pg_temp.lost_claim c on c.run_id = r.run_id"
+        "select count(*) from pawl_data.run r join pg_temp.lost_claim c on c.run_id = r.run_id"
         " and c.fence = r.fence");
     long other =
-        race_count(conn, "select count(*) from pawl.run r where r.fence <> 2 * attempt - 1");
+        race_count(conn, "select count(*) from pawl_data.run r where r.fence <> 2 * attempt - 1");
 
     race_ok(race, steps == 0, "%ld late steps were accepted", steps);
     race_ok(race, ends == 0, "%ld late ends of runs were accepted", ends);
@@ -194,9 +195,11 @@ check_refusals(struct field *field)
     struct race *race = &field->crash.race;
     PGconn *conn = field->crash.direct;
     long claims = race_count(conn, "select count(*) from pg_temp.lost_claim");
-    long audited = race_count(conn, "select count(*) from pawl.audit where what = 'late_result'");
+    long audited =
+        race_count(conn, "select count(*) from pawl_data.audit where what = 'late_result'");
     long untold = race_count(conn,
-        "select count(*) from pawl.audit a where a.what = 'late_result' and a.detail ->> 'kind' ="
+        "select count(*) from pawl_data.audit a where a.what = 'late_result' and a.detail ->> "
+        "'kind' ="
         " 'step' and not exists (select from pg_temp.ledger l where l.kind = 'refused'"
         " and l.run_id = a.run_id and l.step = a.detail ->> 'name'"
         " and l.fence = ((a.detail ->> 'fence')::int + 1) / 2)");
@@ -247,7 +250,7 @@ main(int argc, char **argv)
     crash_start(crash, argc, argv);
     field.total = race_share(&crash->race, zombies);
     /* Of so many runs one or the other loses five workers in a row. That such a run ends is the matter of another program. */
-    bench_do(crash->direct, "update pawl.setting set crash_max = 1000");
+    bench_do(crash->direct, "update pawl_data.setting set crash_max = 1000");
     crash_trigger(crash, "crash.steps.v1", backlog);
     crash_spawn(crash, &spec);
     crash_wait_sessions(crash, workers);

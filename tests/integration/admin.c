@@ -52,7 +52,8 @@ the_engine_is_installed_once_however_often_and_removed(void **state)
         fixture_expect(pawl_admin_script(config, script, &error), PAWL_OK, &error);
     fixture_expect(pawl_client_open(config, &client, &error), PAWL_OK, &error);
     fixture_expect(pawl_client_call(client, "now", NULL, NULL, 0, NULL, &error), PAWL_OK, &error);
-    fixture_expect(pawl_admin_script(config, "begin; drop schema pawl cascade; commit;", &error),
+    fixture_expect(
+        pawl_admin_script(config, "begin; drop schema pawl, pawl_data cascade; commit;", &error),
         PAWL_OK, &error);
     fixture_expect(
         pawl_client_call(client, "now", NULL, NULL, 0, NULL, &error), PAWL_ESCHEMA, &error);

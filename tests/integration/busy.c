@@ -398,12 +398,12 @@ a_run_that_is_taken_away_while_it_is_locked_is_told_so(void **state)
     scene_trigger(scene, "busy.taken", "{}");
     gate_await(&tale.gate, 1);
     bench_do(other, "begin");
-    do_in(other, "select from pawl.task where run_id = $1 for update", scene->run_id);
+    do_in(other, "select from pawl_data.task where run_id = $1 for update", scene->run_id);
     gate_open(&tale.gate);
     until_busy(scene, 2);
     /* As if nobody had heard of the worker for long. */
     bench_do(other,
-        "update pawl.worker set lease_until = pawl.now() - interval '1 h'"
+        "update pawl_data.worker set lease_until = pawl.now() - interval '1 h'"
         " where handles = '{busy.taken}' and ended_at is null");
     bench_do(other, "select pawl.housekeep()");
     bench_do(other, "commit");

@@ -157,8 +157,8 @@ an_event_whose_reply_was_lost_is_stored_once(void **state)
         pawl_client_emit(scene->client, "once", NULL, NULL, pawl_text("1"), &scene->error), PAWL_OK,
         &scene->error);
     expect_cut(scene);
-    assert_int_equal(
-        fixture_count(scene->conn, "select count(*) from pawl.event where topic = 'once'", NULL),
+    assert_int_equal(fixture_count(scene->conn,
+                         "select count(*) from pawl_data.event where topic = 'once'", NULL),
         1);
 }
 
@@ -191,8 +191,9 @@ a_signal_whose_reply_was_lost_is_unknown_and_not_sent_again(void **state)
         assert_int_equal(pawl_error_retryable(scene->error), 0);
         fixture_expect(PAWL_EUNKNOWN, PAWL_EUNKNOWN, &scene->error);
         expect_cut(scene);
-        assert_int_equal(fixture_count(scene->conn,
-                             "select count(*) from pawl.signal where run_id = $1", scene->run_id),
+        assert_int_equal(
+            fixture_count(scene->conn, "select count(*) from pawl_data.signal where run_id = $1",
+                scene->run_id),
             i);
     }
 }
@@ -449,7 +450,7 @@ a_server_that_has_forgotten_an_epoch_is_refused_until_it_is_raised(void **state)
     fixture_expect(
         pawl_client_trigger(scene->client, scene->trigger, scene->run_id, &flags, &scene->error),
         PAWL_OK, &scene->error);
-    bench_do(scene->conn, "update pawl.setting set epoch = epoch - 1");
+    bench_do(scene->conn, "update pawl_data.setting set epoch = epoch - 1");
     proxy_cut_all(scene->proxy);
     fixture_expect(
         pawl_client_trigger(scene->client, scene->trigger, scene->run_id, &flags, &scene->error),

@@ -451,7 +451,7 @@ a_signal_is_kept_for_its_run_each_time(void **state)
                            &scene->error),
             PAWL_OK, &scene->error);
     assert_int_equal(fixture_count(scene->conn,
-                         "select count(*) from pawl.signal where run_id = $1", scene->run_id),
+                         "select count(*) from pawl_data.signal where run_id = $1", scene->run_id),
         2);
     fixture_expect(
         pawl_client_signal(scene->client, scene->run_id, "Go!", pawl_text("1"), &scene->error),
@@ -476,7 +476,7 @@ events_of_one_client_keep_their_order(void **state)
     assert_int_equal(fixture_count(scene->conn,
                          "select count(*) from (select payload::text::int p, row_number() over "
                          "(order by event_id) n "
-                         "from pawl.event where topic = 'order') e where p = n - 1",
+                         "from pawl_data.event where topic = 'order') e where p = n - 1",
                          NULL),
         50);
     fixture_expect(pawl_client_emit(scene->client, NULL, NULL, NULL, pawl_text("1"), &scene->error),

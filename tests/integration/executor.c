@@ -148,8 +148,9 @@ a_program_registers_what_it_declares(void **state)
     (void)scene_wait(scene, scene->run_id, PAWL_ERUN);
     assert_int_equal(undos, 1);
     /* The workflows were made by the worker. */
-    assert_int_equal(scene_number(scene,
-                         "select count(*) from pawl.workflow where name like 'executor.%ed'", NULL),
+    assert_int_equal(
+        scene_number(
+            scene, "select count(*) from pawl_data.workflow where name like 'executor.%ed'", NULL),
         1);
 }
 

@@ -338,7 +338,8 @@ check_worker(struct race *race, PGconn *conn)
             pawl_worker_count(worker, "sessions") == 1,
         "the parent's connections and session are the same");
     end = output_of(conn, id);
-    race_ok(race, race_count(conn, "select count(*) from pawl.note where body like '%child%'") == 0,
+    race_ok(race,
+        race_count(conn, "select count(*) from pawl_data.note where body like '%child%'") == 0,
         "the child has written nothing");
     free(before);
     free(after);
@@ -380,8 +381,8 @@ check_busy(struct race *race, PGconn *conn)
     race_ok(race, bad == 0,
         "children of a busy worker are not held up by its locks: %ld forks (code %d)", forks, code);
     while (race_count(conn,
-               "select count(*) from pawl.task where queue_id = (select queue_id from "
-               "pawl.workflow where name = 'fork.test')") > 0)
+               "select count(*) from pawl_data.task where queue_id = (select queue_id from "
+               "pawl_data.workflow where name = 'fork.test')") > 0)
         race_breathe();
     pawl_worker_drain(worker);
     (void)pthread_join(thread, NULL);

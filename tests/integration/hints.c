@@ -123,7 +123,8 @@ the_notifications_of_a_stranger_make_a_worker_only_look(void **state)
     }
     assert_string_equal(idle_session(scene, "hints.echo", now, sizeof(now)), session);
     assert_string_equal(
-        scene_text(scene, "select draining from pawl.worker where session_id = $1", session), "f");
+        scene_text(scene, "select draining from pawl_data.worker where session_id = $1", session),
+        "f");
     drop_stranger(scene, stranger);
 }
 
@@ -170,7 +171,8 @@ a_flood_of_notifications_costs_few_claims_and_heartbeats(void **state)
 
         bench_do(stranger, sql);
         sent++;
-        at = scene_text(scene, "select told_at from pawl.worker where session_id = $1", session);
+        at = scene_text(
+            scene, "select told_at from pawl_data.worker where session_id = $1", session);
         heartbeats += strcmp(at, told) != 0;
         (void)snprintf(told, sizeof(told), "%s", at);
     }

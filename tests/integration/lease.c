@@ -97,7 +97,7 @@ a_worker_that_was_swept_drops_everything_and_registers_again(void **state)
     begin(scene, &tale);
     /* As if nobody had heard of it for long; in one transaction, so that no heartbeat comes in between. */
     scene_do(scene,
-        "do $$ begin update pawl.worker set lease_until = pawl.now() - interval '1 h'"
+        "do $$ begin update pawl_data.worker set lease_until = pawl.now() - interval '1 h'"
         " where handles = '{lease.slow}' and ended_at is null; perform pawl.housekeep(); end $$",
         NULL);
     scene_until_logged(scene, "session_lost");
@@ -145,13 +145,13 @@ a_run_that_was_taken_and_claimed_again_is_two_claims_for_its_worker(void **state
     scene_trigger(scene, "lease.talk", "{}");
     scene_until(scene, "select count(*) > 3 from pawl.notes($1)", scene->run_id);
     scene_do(scene,
-        "update pawl.task set fence = fence + 1, session_id = null, request = null, place = 0,"
+        "update pawl_data.task set fence = fence + 1, session_id = null, request = null, place = 0,"
         " started = false where run_id = $1",
         scene->run_id);
     gate_await(&tale.gate, 1);
     assert_int_equal(tale.seen[0], PAWL_ELEASE_LOST);
     /* The worker has it again; then the first execution ends, and the second must still be known. */
-    scene_until(scene, "select place = 2 from pawl.task where run_id = $1", scene->run_id);
+    scene_until(scene, "select place = 2 from pawl_data.task where run_id = $1", scene->run_id);
     gate_open(&tale.gate);
     while (pawl_worker_count(scene->worker, "held") > 1)
         scene_breathe();
@@ -181,7 +181,7 @@ a_worker_that_was_swept_is_notified_as_before(void **state)
     for (int i = 0; i < 3; i++) {
         /* Its connections break, too, so that it asks for its old session on the new one. */
         scene_do(scene,
-            "do $$ begin update pawl.worker set lease_until = pawl.now() - interval '1 h'"
+            "do $$ begin update pawl_data.worker set lease_until = pawl.now() - interval '1 h'"
             " where handles = '{lease.slow}' and ended_at is null; perform pawl.housekeep();"
             " perform pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
             " and datname = current_database() and query ilike '%listen%'; end $$",
@@ -189,7 +189,8 @@ a_worker_that_was_swept_is_notified_as_before(void **state)
         while (pawl_worker_count(scene->worker, "sessions") < i + 2)
             scene_breathe();
         scene_until(scene,
-            "select count(*) = 1 from pawl.worker where handles = '{lease.slow}' and ended_at is"
+            "select count(*) = 1 from pawl_data.worker where handles = '{lease.slow}' and ended_at "
+            "is"
             " null and idle",
             NULL);
         began_ms = scene_now_ms();
@@ -231,7 +232,7 @@ a_worker_refuses_a_server_with_an_epoch_below_one_that_it_has_seen(void **state)
     scene_set(scene, "lease", "600ms");
     scene_handle(scene, "lease.quick", quick, &tale);
     scene_work(scene);
-    scene_do(scene, "update pawl.setting set epoch = epoch - 1", NULL);
+    scene_do(scene, "update pawl_data.setting set epoch = epoch - 1", NULL);
     scene_until_logged(scene, "old_epoch");
     scene_trigger(scene, "lease.quick", "{}");
     scene_until(scene,
@@ -282,7 +283,7 @@ no_step_starts_while_nobody_knows_whether_the_lease_is_over(void **state)
     gate_await(&tale.gate, 1);
     /* Heartbeats are not answered for longer than the lease. */
     bench_do(other, "begin");
-    bench_do(other, "lock table pawl.worker in access exclusive mode");
+    bench_do(other, "lock table pawl_data.worker in access exclusive mode");
     let_pass(1500);
     gate_open(&tale.gate);
     let_pass(300);
@@ -327,7 +328,7 @@ a_handler_that_only_asks_learns_that_the_lease_is_lost(void **state)
     /* Nobody claims it meanwhile: a worker that has a run for the second time knows that the first claim is over. */
     scene_do(scene, "select pawl.pause_workflow('lease.ask')", NULL);
     scene_do(scene,
-        "do $$ begin update pawl.worker set lease_until = pawl.now() - interval '1 h'"
+        "do $$ begin update pawl_data.worker set lease_until = pawl.now() - interval '1 h'"
         " where handles = '{lease.ask}' and ended_at is null; perform pawl.housekeep(); end $$",
         NULL);
     scene_until_logged(scene, "session_lost");
@@ -422,8 +423,8 @@ no_step_starts_while_the_worker_leaves(void **state)
     memcpy(given_back, scene_trigger(scene, "lease.late", "{}"), sizeof(given_back));
     scene_trigger(scene, "lease.late", "{}");
     gate_await(&tale.gate, 2);
-    (void)snprintf(
-        lock, sizeof(lock), "select from pawl.task where run_id = '%s' for update", scene->run_id);
+    (void)snprintf(lock, sizeof(lock), "select from pawl_data.task where run_id = '%s' for update",
+        scene->run_id);
     bench_do(other, "begin");
     bench_do(other, lock);
     pawl_worker_drain(scene->worker);
@@ -461,7 +462,7 @@ a_suspect_run_is_taken_only_by_a_worker_with_nothing_else(void **state)
     scene_do(scene, "select pawl.pause_workflow('lease.quick')", NULL);
     memcpy(suspect, scene_trigger(scene, "lease.quick", "{}"), sizeof(suspect));
     /* As if two workers had been lost with it. */
-    scene_do(scene, "update pawl.task set crashes = 2, place = 3 where run_id = $1", suspect);
+    scene_do(scene, "update pawl_data.task set crashes = 2, place = 3 where run_id = $1", suspect);
     scene_handle(scene, "lease.quick", quick, &tale);
     scene_handle(scene, "lease.slow", slow, &tale);
     scene_handle(scene, "lease.neighbour", tell_well, NULL);

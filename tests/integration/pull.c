@@ -257,7 +257,8 @@ a_run_that_outlives_the_limit_of_a_drain_is_released(void **state)
     /* At once, and not when its lease has expired; without counting a crash. */
     scene_until(scene, "select status = 'QUEUED' from pawl.get_run($1)", scene->run_id);
     assert_int_equal(
-        scene_number(scene, "select crashes from pawl.task where run_id = $1", scene->run_id), 0);
+        scene_number(scene, "select crashes from pawl_data.task where run_id = $1", scene->run_id),
+        0);
     assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_ELEASE_LOST);
     pawl_run_finish(run, PAWL_ELEASE_LOST, (pawl_bytes){0});
 }
@@ -330,11 +331,11 @@ one_thread_holds_a_thousand_runs_at_once(void **state)
         assert_int_equal(places[i].executed, 3);
     assert_true(most > 16);
     (void)scene_rest(scene);
-    assert_int_equal(
-        scene_number(scene,
-            "select count(*) from pawl.run r join pawl.step s using (run_id) join pawl.queue q "
-            "using (queue_id) where q.name = 'pull.many' and r.status = 1",
-            NULL),
+    assert_int_equal(scene_number(scene,
+                         "select count(*) from pawl_data.run r join pawl_data.step s using "
+                         "(run_id) join pawl_data.queue q "
+                         "using (queue_id) where q.name = 'pull.many' and r.status = 1",
+                         NULL),
         3 * MANY);
     free(places);
 }

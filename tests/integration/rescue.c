@@ -91,7 +91,7 @@ a_record_that_the_server_stumbles_over_holds_up_only_its_run(void **state)
         " begin raise exception 'no such page' using errcode = 'XX001'; end $$",
         NULL);
     scene_do(scene,
-        "create trigger stumble before insert on pawl.step for each row"
+        "create trigger stumble before insert on pawl_data.step for each row"
         " when (new.name = 'poison#1') execute function pawl.stumble()",
         NULL);
     scene_work(scene);
@@ -100,7 +100,7 @@ a_record_that_the_server_stumbles_over_holds_up_only_its_run(void **state)
     for (int i = 0; i < 5; i++)
         check_neighbours(scene);
     assert_string_equal(scene_state(scene, scene->run_id), "RUNNING");
-    scene_do(scene, "drop trigger stumble on pawl.step", NULL);
+    scene_do(scene, "drop trigger stumble on pawl_data.step", NULL);
     (void)scene_wait(scene, scene->run_id, PAWL_OK);
     (void)scene_rest(scene);
     assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
@@ -127,15 +127,15 @@ a_claim_that_is_too_large_becomes_smaller(void **state)
         " return null; end $$",
         NULL);
     scene_do(scene,
-        "create trigger too_many after update on pawl.task referencing new table as n"
+        "create trigger too_many after update on pawl_data.task referencing new table as n"
         " for each statement execute function pawl.too_many()",
         NULL);
     scene_work(scene);
     scene_until_logged(scene, "claim_failed");
-    scene_until(scene, "select not exists (select from pawl.task)", NULL);
+    scene_until(scene, "select not exists (select from pawl_data.task)", NULL);
     (void)scene_rest(scene);
     assert_int_equal(tale.steps, 150);
-    scene_do(scene, "drop trigger too_many on pawl.task", NULL);
+    scene_do(scene, "drop trigger too_many on pawl_data.task", NULL);
     scene_do(scene, "drop function pawl.too_many()", NULL);
 }
 
@@ -199,11 +199,12 @@ a_claim_whose_answer_never_arrives_is_given_up_for_a_smaller_one(void **state)
     (void)proxy_rule_add(proxy, &rule);
     scene_work(scene);
     /* Asks for four, for two, for one. What it does not know of it has given back. */
-    scene_until(scene, "select count(*) = 1 from pawl.task where place = 2 and request >= 3", NULL);
-    scene_until(scene, "select count(*) <= 1 from pawl.task where place = 2", NULL);
+    scene_until(
+        scene, "select count(*) = 1 from pawl_data.task where place = 2 and request >= 3", NULL);
+    scene_until(scene, "select count(*) <= 1 from pawl_data.task where place = 2", NULL);
     assert_int_equal(tale.steps, 0);
     proxy_rules_clear(proxy);
-    scene_until(scene, "select not exists (select from pawl.task)", NULL);
+    scene_until(scene, "select not exists (select from pawl_data.task)", NULL);
     (void)scene_rest(scene);
     assert_int_equal(tale.steps, 30);
     proxy_free(proxy);

@@ -240,14 +240,15 @@ no_verb_of_the_engine_shows_a_payload_that_it_compares(void **state)
             session);
         scene_do(scene, "select * from pawl.trigger('log.flow', $1::text::json)", odd[n]);
         scene_do(scene,
-            "select * from pawl.kill(array(select t.run_id from pawl.task t join pawl.queue q "
+            "select * from pawl.kill(array(select t.run_id from pawl_data.task t join "
+            "pawl_data.queue q "
             "using "
             "(queue_id) where q.name = 'log.wait'))",
             NULL);
     }
     assert_int_equal(
         scene_number(scene,
-            "select count(*) from pawl.task t join pawl.queue q using (queue_id) where "
+            "select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id) where "
             "q.name = 'log.flow/a'",
             NULL),
         ODD);

@@ -285,7 +285,8 @@ with_a_direct_way_for_notifications_a_pooled_worker_is_woken(void **state)
     gate_init(&tale.gate);
     gate_open(&tale.gate);
     /* A worker that could not say goodbye in an earlier test is still taken for idle, and would be notified instead. */
-    scene_do(scene, "update pawl.worker set ended_at = pawl.now() where ended_at is null", NULL);
+    scene_do(
+        scene, "update pawl_data.worker set ended_at = pawl.now() where ended_at is null", NULL);
     scene_set(scene, "poll", "1h");
     go_through_the_pooler(scene);
     (void)snprintf(
@@ -294,7 +295,8 @@ with_a_direct_way_for_notifications_a_pooled_worker_is_woken(void **state)
     scene_handle(scene, "servers.slow", slow, &tale);
     scene_work(scene);
     scene_until(scene,
-        "select bool_or(idle) from pawl.worker where handles = '{servers.slow}' and ended_at is "
+        "select bool_or(idle) from pawl_data.worker where handles = '{servers.slow}' and ended_at "
+        "is "
         "null",
         NULL);
     began_ms = scene_now_ms();

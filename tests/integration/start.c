@@ -101,10 +101,10 @@ a_worker_that_speaks_another_protocol_says_so(void **state)
 {
     struct scene *scene = *state;
 
-    scene_do(scene, "update pawl.setting set protocol_min = 7, protocol_max = 9", NULL);
+    scene_do(scene, "update pawl_data.setting set protocol_min = 7, protocol_max = 9", NULL);
     scene_handle(scene, "start.protocol", well, NULL);
     refuse(scene, PAWL_ESCHEMA, "worker speaks protocol 1, this schema 7 to 9");
-    scene_do(scene, "update pawl.setting set protocol_min = 1, protocol_max = 1", NULL);
+    scene_do(scene, "update pawl_data.setting set protocol_min = 1, protocol_max = 1", NULL);
 }
 
 static void
@@ -132,7 +132,7 @@ missing_workflows_are_created_where_the_role_may(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"well\"");
     assert_int_equal(
         scene_number(scene,
-            "select count(*) from pawl.workflow where name ~ '^start.(created|prefix)'", NULL),
+            "select count(*) from pawl_data.workflow where name ~ '^start.(created|prefix)'", NULL),
         1);
 }
 
@@ -144,8 +144,9 @@ a_definition_that_exists_stays_as_it_is(void **state)
     scene_do(scene, "select pawl.create_workflow('start.mine', max_attempts => 77)", NULL);
     scene_handle(scene, "start.mine", well, NULL);
     scene_start(scene);
-    assert_int_equal(scene_number(scene,
-                         "select max_attempts from pawl.workflow where name = 'start.mine'", NULL),
+    assert_int_equal(
+        scene_number(
+            scene, "select max_attempts from pawl_data.workflow where name = 'start.mine'", NULL),
         77);
 }
 
@@ -181,7 +182,8 @@ a_worker_creates_nothing_if_it_is_told_not_to(void **state)
     scene_handle(scene, "start.unmade", well, NULL);
     scene_start(scene);
     assert_int_equal(
-        scene_number(scene, "select count(*) from pawl.workflow where name = 'start.unmade'", NULL),
+        scene_number(
+            scene, "select count(*) from pawl_data.workflow where name = 'start.unmade'", NULL),
         0);
 }
 
@@ -200,10 +202,10 @@ a_worker_that_was_refused_can_be_started_later(void **state)
 {
     struct scene *scene = *state;
 
-    scene_do(scene, "update pawl.setting set protocol_min = 7, protocol_max = 9", NULL);
+    scene_do(scene, "update pawl_data.setting set protocol_min = 7, protocol_max = 9", NULL);
     scene_handle(scene, "start.again", well, NULL);
     refuse(scene, PAWL_ESCHEMA, "protocol");
-    scene_do(scene, "update pawl.setting set protocol_min = 1, protocol_max = 1", NULL);
+    scene_do(scene, "update pawl_data.setting set protocol_min = 1, protocol_max = 1", NULL);
     scene_work(scene);
     scene_trigger(scene, "start.again", "{}");
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"well\"");

@@ -123,7 +123,7 @@ a_bound_worker_ticks_for_its_tenant(void **state)
     (void)snprintf(other, sizeof(other), "%s", trigger_later(scene, "tick.bound", "umbrella"));
     until_done(scene, trigger_later(scene, "tick.bound", "acme"));
     assert_int_equal(
-        scene_number(scene, "select place from pawl.task where run_id = $1", other), 1);
+        scene_number(scene, "select place from pawl_data.task where run_id = $1", other), 1);
     assert_int_equal(scene_rest(scene), PAWL_OK);
     drop_role(scene, role);
 }

@@ -4,7 +4,7 @@
 -- Each helper calls one verb, and is volatile, so that the verb sees what a call of its own would see.
 
 -- Whoever loaded the clock: pawl.now() belongs to the owner of the engine and must be able to read it.
-alter table pawl.test_clock owner to pawl_owner;
+alter table pawl_data.test_clock owner to pawl_owner;
 
 create schema iso;
 
@@ -18,30 +18,31 @@ returns void
 language plpgsql
 as $$
 begin
-    delete from pawl.task;
-    delete from pawl.gate;
-    delete from pawl.wait;
-    delete from pawl.signal;
-    delete from pawl.key;
-    delete from pawl.event;
-    delete from pawl.topic;
-    delete from pawl.worker;
-    delete from pawl.run;
-    delete from pawl.step;
-    delete from pawl.audit;
-    delete from pawl.act;
-    delete from pawl.pause;
-    delete from pawl.queue_mark;
-    delete from pawl.input;
+    delete from pawl_data.task;
+    delete from pawl_data.gate;
+    delete from pawl_data.wait;
+    delete from pawl_data.signal;
+    delete from pawl_data.key;
+    delete from pawl_data.event;
+    delete from pawl_data.topic;
+    delete from pawl_data.worker;
+    delete from pawl_data.run;
+    delete from pawl_data.step;
+    delete from pawl_data.audit;
+    delete from pawl_data.act;
+    delete from pawl_data.pause;
+    delete from pawl_data.queue_mark;
+    delete from pawl_data.input;
     delete from iso.worker;
     delete from iso.run;
     delete from iso.claim;
-    update pawl.setting set epoch = 1 where epoch <> 1;
+    update pawl_data.setting set epoch = 1 where epoch <> 1;
+    update pawl_data.epoch_lock set epoch = 1 where epoch <> 1;
     perform pawl.test_clock_set(date_trunc('day', clock_timestamp()) + interval '36 hours');
     perform iso.moves_on('0');
-    perform setval('pawl.session_no', 1, false);
+    perform setval('pawl_data.session_no', 1, false);
     -- Chores would only hold locks of their own.
-    update pawl.chore set due_at = 'infinity' where due_at < 'infinity';
+    update pawl_data.chore set due_at = 'infinity' where due_at < 'infinity';
     perform pawl.create_workflow('w', jitter => 0);
     perform pawl.create_workflow('sub');
     -- Two steps side by side, and one that joins them.
@@ -168,7 +169,7 @@ language sql
 volatile
 as $$
     select s.step_no * 1000000
-    from pawl.flow_step s join pawl.workflow w on w.workflow_id = s.workflow_id
+    from pawl_data.flow_step s join pawl_data.workflow w on w.workflow_id = s.workflow_id
     where w.name = 'f' and s.name = $1
 $$;
 
@@ -281,7 +282,7 @@ returns void
 language plpgsql
 as $$
 begin
-    perform setval('pawl.housekeeping_clock', pawl._micros(pawl.test_clock_advance(by)) + 100000);
+    perform setval('pawl_data.housekeeping_clock', pawl._micros(pawl.test_clock_advance(by)) + 100000);
 end
 $$;
 
@@ -292,16 +293,16 @@ language plpgsql
 as $$
 declare
     v_id uuid := iso.id(state.name);
-    v_task pawl.task;
+    v_task pawl_data.task;
     v_shown text;
     v_steps text;
     v_waits text;
     v_rounds text;
 begin
-    select t.* into v_task from pawl.task t where t.run_id = v_id and t.task_no = 0;
+    select t.* into v_task from pawl_data.task t where t.run_id = v_id and t.task_no = 0;
     select string_agg(format('%s=%s', s.name, pawl._state_name(s.state)), ' ' order by s.name, s.round)
     into v_steps from pawl._steps(array[v_id]) s;
-    select string_agg(w.name, ' ' order by w.name) into v_waits from pawl.wait w where w.run_id = v_id;
+    select string_agg(w.name, ' ' order by w.name) into v_waits from pawl_data.wait w where w.run_id = v_id;
     select string_agg((array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status] || ' f' || r.fence, ' ' order by r.round)
     into v_rounds from pawl._runs(array[v_id]) r;
     if v_task.run_id is not null then
@@ -316,12 +317,12 @@ begin
         'ended ' || v_rounds, 'steps ' || v_steps, 'waits ' || v_waits,
         (select 'tasks ' || string_agg(format('%s%s f%s%s', f.name, (array['=ready', '=waits', '=held', '=suspect'])[t.place + 1], t.fence,
                                               case when t.ending is not null then ' ending' end), ' ' order by t.task_no)
-         from pawl.task t join pawl.queue q on q.queue_id = t.queue_id
-         join pawl.flow_step f on f.workflow_id = q.workflow_id and f.step_no = t.task_no / 1000000
+         from pawl_data.task t join pawl_data.queue q on q.queue_id = t.queue_id
+         join pawl_data.flow_step f on f.workflow_id = q.workflow_id and f.step_no = t.task_no / 1000000
          where t.run_id = v_id and t.task_no > 0),
-        (select 'gates ' || string_agg(format('%s=%s', g.step_no, g.missing), ' ' order by g.step_no) from pawl.gate g where g.run_id = v_id),
-        (select 'signals ' || nullif(count(*), 0) from pawl.signal g where g.run_id = v_id),
-        (select 'keys ' || nullif(count(*), 0) from pawl.key k where k.run_id = v_id)), ''), 'no such run');
+        (select 'gates ' || string_agg(format('%s=%s', g.step_no, g.missing), ' ' order by g.step_no) from pawl_data.gate g where g.run_id = v_id),
+        (select 'signals ' || nullif(count(*), 0) from pawl_data.signal g where g.run_id = v_id),
+        (select 'keys ' || nullif(count(*), 0) from pawl_data.key k where k.run_id = v_id)), ''), 'no such run');
 end
 $$;
 
@@ -334,7 +335,7 @@ as $$
 begin
     return query
     select format('run %s is in the hot set and has ended in round %s', iso.name(t.run_id), r.round)
-    from pawl.task t cross join lateral pawl._runs(array[t.run_id]) r
+    from pawl_data.task t cross join lateral pawl._runs(array[t.run_id]) r
     where t.task_no = 0 and r.round >= t.round
     union all
     select format('run %s has %s outcomes in round %s', iso.name(r.run_id), count(*), r.round)
@@ -350,54 +351,54 @@ begin
     where s.state = 1 group by s.run_id, s.task_no, s.name having count(*) > 1
     union all
     select format('step %s without a run', s.name)
-    from pawl.step s
-    where not exists (select from pawl.task t where t.run_id = s.run_id)
+    from pawl_data.step s
+    where not exists (select from pawl_data.task t where t.run_id = s.run_id)
       and not exists (select from pawl._runs(array[s.run_id]) r)
     union all
     -- A cancel passed on to a child that has ended meanwhile goes with the next housekeeping.
     select format('wait %s without a living run', w.name)
-    from pawl.wait w
-    where not exists (select from pawl.task t where t.run_id = w.run_id) and w.name <> 'cancel'
+    from pawl_data.wait w
+    where not exists (select from pawl_data.task t where t.run_id = w.run_id) and w.name <> 'cancel'
     union all
     select format('signal %s without a living run', g.name)
-    from pawl.signal g where not exists (select from pawl.task t where t.run_id = g.run_id)
+    from pawl_data.signal g where not exists (select from pawl_data.task t where t.run_id = g.run_id)
     union all
     select format('step %s is recorded and still waited for', w.name)
-    from pawl.wait w join lateral pawl._steps(array[w.run_id]) s on s.name = w.name and s.task_no = w.task_no
+    from pawl_data.wait w join lateral pawl._steps(array[w.run_id]) s on s.name = w.name and s.task_no = w.task_no
     where w.kind > 0
-      and (s.state <> 2 or s.round = (select t.round from pawl.task t where t.run_id = w.run_id and t.task_no = 0))
+      and (s.state <> 2 or s.round = (select t.round from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0))
     union all
     select format('run %s waits for signal %s, which is there', iso.name(w.run_id), w.topic)
-    from pawl.wait w join pawl.signal g on g.run_id = w.run_id and g.name = w.topic
+    from pawl_data.wait w join pawl_data.signal g on g.run_id = w.run_id and g.name = w.topic
     where w.kind in (4, 6)
     union all
     select format('run %s waits for event %s, which is there', iso.name(w.run_id), w.topic)
-    from pawl.wait w
-    join pawl.task t on t.run_id = w.run_id and t.task_no = w.task_no
-    join pawl.event e on e.tenant = w.tenant and e.topic = w.topic and e.key = w.key
+    from pawl_data.wait w
+    join pawl_data.task t on t.run_id = w.run_id and t.task_no = w.task_no
+    join pawl_data.event e on e.tenant = w.tenant and e.topic = w.topic and e.key = w.key
                      and e.event_id >= pawl._id_floor(t.triggered_at)
     where w.kind = 3 and w.digest = pawl._digest(pawl._path_set(w.match), e.payload::jsonb)
       and not exists (select from pawl._steps(array[w.run_id]) s where s.source_id = e.event_id)
     union all
     select format('run %s waits for a child that has ended', iso.name(w.run_id))
-    from pawl.wait w
-    where w.kind = 5 and not exists (select from pawl.task t where t.run_id = w.child_id)
+    from pawl_data.wait w
+    where w.kind = 5 and not exists (select from pawl_data.task t where t.run_id = w.child_id)
     union all
     select format('run %s waits for nothing, for ever', iso.name(t.run_id))
-    from pawl.task t
+    from pawl_data.task t
     where t.place = 1 and t.due_at = 'infinity' and t.paused is null
-      and not exists (select from pawl.wait w where w.run_id = t.run_id and w.kind > 0)
+      and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind > 0)
     union all
     select format('flow %s has nothing to wait for', iso.name(t.run_id))
-    from pawl.task t
-    where t.place = 4 and not exists (select from pawl.task o where o.run_id = t.run_id and o.task_no > 0)
-      and not exists (select from pawl.wait w where w.run_id = t.run_id and w.kind = 5)
+    from pawl_data.task t
+    where t.place = 4 and not exists (select from pawl_data.task o where o.run_id = t.run_id and o.task_no > 0)
+      and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind = 5)
     union all
     select format('gate of step %s misses %s', g.step_no, g.missing)
-    from pawl.gate g
-    left join pawl.task t on t.run_id = g.run_id and t.task_no = 0
-    left join pawl.queue q on q.queue_id = t.queue_id
-    left join pawl.flow_step f on f.workflow_id = q.workflow_id and f.step_no = g.step_no
+    from pawl_data.gate g
+    left join pawl_data.task t on t.run_id = g.run_id and t.task_no = 0
+    left join pawl_data.queue q on q.queue_id = t.queue_id
+    left join pawl_data.flow_step f on f.workflow_id = q.workflow_id and f.step_no = g.step_no
     cross join lateral (
         select cardinality(f.deps) - count(*) as n
         from pawl._steps(array[g.run_id]) s
@@ -405,35 +406,35 @@ begin
     ) before
     -- A map that has started waits for its elements, which are tasks or children.
     cross join lateral (
-        select (select count(*) from pawl.task o where o.run_id = g.run_id and o.task_no / 1000000 = g.step_no)
-               + (select count(*) from pawl.wait w where w.run_id = g.run_id and w.task_no / 1000000 = g.step_no and w.name !~ '#') as n
+        select (select count(*) from pawl_data.task o where o.run_id = g.run_id and o.task_no / 1000000 = g.step_no)
+               + (select count(*) from pawl_data.wait w where w.run_id = g.run_id and w.task_no / 1000000 = g.step_no and w.name !~ '#') as n
     ) own
     -- In a run that is to end nothing is counted any more.
     where f.step_no is null
        or t.ending is null and g.missing <> case when f.map_from is not null and before.n = 0 then own.n else before.n end
     union all
     select format('run %s was woken and still waits', iso.name(t.run_id))
-    from pawl.task t where t.place = 1 and t.woken and t.paused is null
+    from pawl_data.task t where t.place = 1 and t.woken and t.paused is null
     union all
     select format('run %s is held by a session that has ended', iso.name(t.run_id))
-    from pawl.task t
+    from pawl_data.task t
     where t.place = 2 and not exists (
-        select from pawl.worker w where w.session_id = t.session_id and w.ended_at is null)
+        select from pawl_data.worker w where w.session_id = t.session_id and w.ended_at is null)
     union all
     select format('run %s is held by a claim that is said to be lost', iso.name(t.run_id))
-    from pawl.task t
-    join pawl.audit a on a.run_id = t.run_id and a.task_no = t.task_no and a.what = 'lease_lost'
+    from pawl_data.task t
+    join pawl_data.audit a on a.run_id = t.run_id and a.task_no = t.task_no and a.what = 'lease_lost'
     where t.place = 2 and (a.detail ->> 'fence')::int = t.fence
     union all
     select format('key %s stands for a run that is nowhere', k.key)
-    from pawl.key k
-    where not exists (select from pawl.task t where t.run_id = k.run_id)
+    from pawl_data.key k
+    where not exists (select from pawl_data.task t where t.run_id = k.run_id)
       and not exists (select from pawl._runs(array[k.run_id]) r)
     union all
     select format('run %s lives again without its key', iso.name(t.run_id))
-    from pawl.task t
+    from pawl_data.task t
     cross join lateral pawl._last_run(t.run_id) r
-    where t.task_no = 0 and r.key_freed and not exists (select from pawl.key k where k.run_id = t.run_id and k.expires_at = 'infinity');
+    where t.task_no = 0 and r.key_freed and not exists (select from pawl_data.key k where k.run_id = t.run_id and k.expires_at = 'infinity');
 end
 $$;
 
@@ -455,7 +456,7 @@ as $$
     select concat_ws('; ', iso.state('r'),
         'child ' || (select iso.state(n.name) from iso.run n where n.name in ('c', 'ca', 'cb')
                      and iso.state(n.name) <> 'no such run' limit 1),
-        (select nullif(count(*), 0) || ' more' from pawl.task t
+        (select nullif(count(*), 0) || ' more' from pawl_data.task t
          where t.run_id <> iso.id('r') and iso.name(t.run_id) not in ('c', 'ca', 'cb')))
 $$;
 
@@ -465,14 +466,14 @@ language sql
 volatile
 as $$
     select max(f) from (
-        select t.fence from pawl.task t where t.run_id = iso.id('r')
+        select t.fence from pawl_data.task t where t.run_id = iso.id('r')
         union all
         select r.fence from pawl._runs(array[iso.id('r')]) r
         union all
         select p.fence from pawl._steps(array[iso.id('r')]) p where p.task_no > 0
         union all
         -- A flow takes its tasks with it; those of a later round begin above this.
-        select 1000000 from pawl._runs(array[iso.id('r')]) r join pawl.queue q on q.queue_id = r.queue_id where q.name = 'f'
+        select 1000000 from pawl._runs(array[iso.id('r')]) r join pawl_data.queue q on q.queue_id = r.queue_id where q.name = 'f'
     ) s (f)
 $$;
 
@@ -484,7 +485,7 @@ language plpgsql
 as $$
 declare
     v_round int := (select max(r.round) from pawl._runs(array[iso.id('r')]) r where r.status = 1);
-    v_ready int := (select count(*) from pawl.task t where t.place = 0);
+    v_ready int := (select count(*) from pawl_data.task t where t.place = 0);
     v_session bigint;
     v_claimed int;
     v_answers text;

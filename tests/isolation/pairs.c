@@ -40,7 +40,7 @@ static const struct state {
         "select iso.trigger('r', 'k'); select iso.claim('w1');"
         "select iso.wait('r', 'w1', 'sleep', 'nap#1', '{\"ms\": 60000}'); select iso.moves_on('1 "
         "min');"
-        "update pawl.worker set lease_until = pawl.now() + lease"},
+        "update pawl_data.worker set lease_until = pawl.now() + lease"},
     {"sleeps",
         "select iso.trigger('r', 'k'); select iso.claim('w1');"
         "select iso.wait('r', 'w1', 'sleep', 'nap#1', '{\"ms\": 60000}')"},

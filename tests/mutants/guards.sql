@@ -71,11 +71,11 @@ select pawl.raise_epoch('test');
 select iso.check('epoch', iso.try($$select iso.commit('r', 'w1', 'step', 's#1')$$), 'lease_lost');
 \o /dev/null
 select iso.hold();
-update pawl.setting set payload_max = 100;
+update pawl_data.setting set payload_max = 100;
 \o
 select iso.check('payload_max', iso.try($$select iso.commit('r', 'w1', 'step', 's#1', to_json(repeat('x', 200))::text)$$), 'refused');
 \o /dev/null
-update pawl.setting set payload_max = 1048576;
+update pawl_data.setting set payload_max = 1048576;
 select iso.hold();
 \o
 select iso.check('step_name', iso.try($$select iso.commit('r', 'w1', 'step', 'No Name')$$), 'refused');
@@ -95,7 +95,7 @@ select iso.hold();
 select iso.commit('r', 'w1', 'step', 's#1', '"first"');
 select answer from pawl.step(iso.session('w1'), iso.id('r'), 1, 's', '"second"');
 \o
-select iso.check('first_write_wins', (select s.output #>> '{}' from pawl.step s), 'first');
+select iso.check('first_write_wins', (select s.output #>> '{}' from pawl_data.step s), 'first');
 \o /dev/null
 -- An undo is skipped, and again when the rollback has stopped at another one.
 select iso.hold();
@@ -109,7 +109,7 @@ select iso.claim('w1');
 select iso.commit('r', 'w1', 'fail', null, '{}', '{"final": true}');
 select pawl.rollback_skip(iso.id('r'), 'b#1');
 \o
-select iso.check('record_once', (select count(*)::text from pawl.step s where s.name = 'rollback:b#1'), '1');
+select iso.check('record_once', (select count(*)::text from pawl_data.step s where s.name = 'rollback:b#1'), '1');
 \o /dev/null
 select iso.hold();
 select iso.commit('r', 'w1', 'event', 'e#1', null, '{"topic": "t"}');
@@ -130,7 +130,7 @@ select iso.commit('r', 'w1', 'event', 'e#1', null, '{"topic": "t"}');
 select pawl.cancel(array[iso.id('r')]);
 select iso.emit('t');
 \o
-select iso.check('settle_cancelled', (select count(*)::text from pawl.step), '0');
+select iso.check('settle_cancelled', (select count(*)::text from pawl_data.step), '0');
 -- An event that two waits of one run match.
 \o /dev/null
 select iso.hold();
@@ -143,11 +143,11 @@ select iso.check('deliver_once', iso.state('r'), 'RUNNING r1 f1 woken, steps e#1
 \o /dev/null
 select iso.hold();
 select iso.wait('r', 'w1', 'signal', 'g#1', '{"signal": "go"}');
-create temporary table seen as select w from pawl.wait w;
+create temporary table seen as select w from pawl_data.wait w;
 select iso.signal('r', 'go');
 select iso.claim('w1');
 select iso.wait('r', 'w1', 'signal', 'h#1', '{"signal": "on"}');
-select pawl._settle(t, s.w, 1, '"late"', null, null, pawl.now()) from seen s, pawl.task t;
+select pawl._settle(t, s.w, 1, '"late"', null, null, pawl.now()) from seen s, pawl_data.task t;
 \o
 select iso.check('settle_once', iso.state('r'), 'PAUSED signal r1 f2, steps g#1=SUCCESS, waits h#1');
 
@@ -192,7 +192,7 @@ select from iso.moves_on('1 s');
 select pawl.heartbeat(iso.session('w1'));
 select pawl._sweep(:'began', 500, null, false);
 \o
-select iso.check('sweep_clock', (select (w.lease_until - pawl.now() = w.lease)::text from pawl.worker w where w.session_id = iso.session('w1')), 'true');
+select iso.check('sweep_clock', (select (w.lease_until - pawl.now() = w.lease)::text from pawl_data.worker w where w.session_id = iso.session('w1')), 'true');
 select iso.check('running_form', iso.try($$select count(*) from pawl.heartbeat(iso.session('w1'), '[{"run": "?"}]')$$), 'error PW003');
 -- Ended by its time limit; the worker must not take the end for its own.
 \o /dev/null
@@ -201,7 +201,7 @@ select pawl.alter_workflow('sub', '{"run_timeout": "1 min"}');
 select iso.trigger('r', workflow => 'sub');
 select iso.claim('w1');
 select from iso.moves_on('2 min');
-update pawl.worker set lease_until = pawl.now() + lease;
+update pawl_data.worker set lease_until = pawl.now() + lease;
 select pawl.housekeep();
 select pawl.alter_workflow('sub', '{"run_timeout": null}');
 \o
@@ -214,7 +214,7 @@ select iso.trigger('r', workflow => 'sub');
 select iso.claim('w1');
 select iso.commit('r', 'w1', 'begin', 'a#1', '{}', '{"undo": {"handler": "h"}}');
 select from iso.moves_on('2 min');
-update pawl.worker set lease_until = pawl.now() + lease;
+update pawl_data.worker set lease_until = pawl.now() + lease;
 select pawl.housekeep();
 select pawl.alter_workflow('sub', '{"run_timeout": null}');
 \o
@@ -223,7 +223,7 @@ select iso.check('rollback_fence', iso.try($$select iso.commit('r', 'w1', 'compl
 \o /dev/null
 select iso.hold();
 select iso.trigger('suspect');
-update pawl.task set crashes = 2, place = 3 where run_id = iso.id('suspect');
+update pawl_data.task set crashes = 2, place = 3 where run_id = iso.id('suspect');
 \o
 select iso.check('quiet', iso.try($$select count(*) from pawl.claim(iso.session('w1'), quiet => true)$$), '0');
 
@@ -275,8 +275,8 @@ reset session authorization;
 \o /dev/null
 select iso.reset();
 select iso.trigger('r');
-insert into pawl.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
-select t.queue_id, t.priority, pawl.now() - interval '10 s', pawl.now() - interval '10 s', pawl.now() + interval '1 s' from pawl.task t;
+insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
+select t.queue_id, t.priority, pawl.now() - interval '10 s', pawl.now() - interval '10 s', pawl.now() + interval '1 s' from pawl_data.task t;
 \o
 select iso.check('mark_expires', iso.try($$select iso.claim('w1')$$), 'r fence 1');
 
@@ -286,7 +286,7 @@ select iso.hold();
 select iso.commit('r', 'w1', 'retry', 's#1', '{}', '{"failure": 1}');
 select iso.commit('r', 'w1', 'retry', 's#1', '{}', '{"failure": 1}');
 \o
-select iso.check('failure_once', (select t.tries -> 's#1' ->> 'n' from pawl.task t), '1');
+select iso.check('failure_once', (select t.tries -> 's#1' ->> 'n' from pawl_data.task t), '1');
 select iso.check('backoff_cap', pawl._backoff(20, '1 s', 2, '10 min', 0)::text, '00:10:00');
 select iso.check('backoff_jitter', (
     select (count(distinct d) > 10 and min(d) >= interval '0.8 s' and max(d) <= interval '1.2 s')::text
@@ -334,17 +334,17 @@ select pawl.add_step('stop', 'skip', '{a}', '{"condition": {"/run": 9}}');
 select pawl.add_step('stop', 'must', '{a}', '{"condition": {"/run": 9}, "unmet": "fail"}');
 select pawl.add_step('stop', 'next', '{skip}');
 select iso.reset();
-update pawl.worker set handles = '{*}', queue_ids = array(select queue_id from pawl.queue);
+update pawl_data.worker set handles = '{*}', queue_ids = array(select queue_id from pawl_data.queue);
 select iso.trigger('r', workflow => 'stop');
 select iso.claim('w1', 10);
 select pawl.commit(iso.session('w1'), array[iso.id('r')], array[1], array['complete'], payloads => array['1'], tasks => array[1000000]);
 \o
-select iso.check('advance_ending', (select string_agg(t.task_no::text, ' ') from pawl.task t where t.task_no > 0), '2000000');
+select iso.check('advance_ending', (select string_agg(t.task_no::text, ' ') from pawl_data.task t where t.task_no > 0), '2000000');
 -- A task that is left over in a flow that is to end is not claimed.
 \o /dev/null
 select iso.reset();
 select iso.trigger('r', workflow => 'f');
-update pawl.task set ending = '{"status": 2, "error": {}, "rollback": true}' where task_no = 0;
+update pawl_data.task set ending = '{"status": 2, "error": {}, "rollback": true}' where task_no = 0;
 \o
 select iso.check('claim_ending', iso.claim('w1', 10), 'nothing');
 -- A run that rolls back, claimed together with a task that ran before.
@@ -353,15 +353,15 @@ select pawl.create_flow('undo', max_attempts => 1);
 select pawl.add_step('undo', 'a', '{}', '{"undo": "back"}');
 select pawl.add_step('undo', 'b', '{a}');
 select iso.reset();
-update pawl.worker set handles = '{*}', queue_ids = array(select queue_id from pawl.queue);
+update pawl_data.worker set handles = '{*}', queue_ids = array(select queue_id from pawl_data.queue);
 select iso.trigger('r', workflow => 'undo');
 select iso.claim('w1', 10);
 select pawl.commit(iso.session('w1'), array[iso.id('r')], array[1], array['complete'], payloads => array['1'], tasks => array[1000000]);
 select iso.claim('w1', 10);
 select pawl.commit(iso.session('w1'), array[iso.id('r')], array[1], array['fail'], payloads => array['{}'], tasks => array[2000000]);
 select iso.trigger('o', workflow => 'f');
-update pawl.task set attempt = 1 where run_id = iso.id('o') and task_no = iso.task_no('b');
-update pawl.task set place = 1, due_at = 'infinity' where run_id = iso.id('o') and task_no = iso.task_no('a');
+update pawl_data.task set attempt = 1 where run_id = iso.id('o') and task_no = iso.task_no('b');
+update pawl_data.task set place = 1, due_at = 'infinity' where run_id = iso.id('o') and task_no = iso.task_no('a');
 \o
 select iso.check('rollback_sees_all', (
     select string_agg(c.record -> 'undos' -> 0 ->> 'name', ' ') from pawl.claim(iso.session('w1'), 10) c where c.rolling_back), 'a#1');
@@ -371,7 +371,7 @@ select pawl.create_flow('map');
 select pawl.add_step('map', 'each', '{}', '{"map": "run"}');
 select pawl.add_step('map', 'all', '{each}');
 select iso.reset();
-update pawl.worker set handles = '{*}', queue_ids = array(select queue_id from pawl.queue);
+update pawl_data.worker set handles = '{*}', queue_ids = array(select queue_id from pawl_data.queue);
 insert into iso.run select 'many', t.run_id from pawl.trigger('map', ('[' || repeat('1,', 100000) || '1]')::json) t;
 insert into iso.run select 'large', t.run_id from pawl.trigger('map', '[1]') t;
 begin;
@@ -414,7 +414,7 @@ select pawl.housekeep();
 select iso.check('session_ended', iso.try($$select count(*) from pawl.claim(iso.session('w1'))$$), 'error PW005');
 \o /dev/null
 select pawl.create_flow('long');
-insert into pawl.flow_step (workflow_id, step_no, name, deps, plain, heavy_deps, options)
-select w.workflow_id, n, 's' || n, '{}', true, '{}', '{}' from pawl.workflow w, generate_series(1, 2000) n where w.name = 'long';
+insert into pawl_data.flow_step (workflow_id, step_no, name, deps, plain, heavy_deps, options)
+select w.workflow_id, n, 's' || n, '{}', true, '{}', '{}' from pawl_data.workflow w, generate_series(1, 2000) n where w.name = 'long';
 \o
 select iso.check('flow_steps_max', iso.try($$select pawl.add_step('long', 'more')$$), 'error PW009');

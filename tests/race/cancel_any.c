@@ -361,7 +361,8 @@ wait_for_end(void *argument)
         if (over && until == 0)
             until = bench_limit_s(60);
         if (over &&
-            (race_count(direct, "select count(*) from pawl.task") == 0 || bench_now_s() > until))
+            (race_count(direct, "select count(*) from pawl_data.task") == 0 ||
+                bench_now_s() > until))
             break;
         for (int i = 0; i < 100; i++)
             race_breathe();
@@ -415,24 +416,26 @@ check_all(struct shared *shared, PGconn *direct)
         const char *sql;
         const char *what;
     } checks[] = {
-        {"select count(*) from pawl.task", "runs that have not ended"},
-        {"select (select count(*) from pawl.wait) + (select count(*) from pawl.signal)",
+        {"select count(*) from pawl_data.task", "runs that have not ended"},
+        {"select (select count(*) from pawl_data.wait) + (select count(*) from pawl_data.signal)",
             "waits and signals of runs that have ended"},
-        {"select count(*) from (select run_id from pawl.run group by 1 having count(*) > 1) d",
+        {"select count(*) from (select run_id from pawl_data.run group by 1 having count(*) > 1) d",
             "runs with more than one outcome"},
-        {"select count(*) from told t where not exists (select from pawl.run r where r.run_id = "
+        {"select count(*) from told t where not exists (select from pawl_data.run r where r.run_id "
+         "= "
          "t.run_id)",
             "runs with no outcome"},
-        {"select count(*) from told t join pawl.run r using (run_id) where t.at > 0 and r.status "
+        {"select count(*) from told t join pawl_data.run r using (run_id) where t.at > 0 and "
+         "r.status "
          "<> 3",
             "runs not CANCELLED after an acknowledged cancel"},
-        {"select count(*) from told t join pawl.run r using (run_id)"
+        {"select count(*) from told t join pawl_data.run r using (run_id)"
          " where t.at < 0 and r.status <> -t.at",
             "runs with another outcome than the cancel was told"},
-        {"select count(*) from told t join pawl.step s using (run_id) where t.at > 0"
+        {"select count(*) from told t join pawl_data.step s using (run_id) where t.at > 0"
          " and s.name not like 'rollback:%' and pawl._micros(s.ended_at) > t.at",
             "forward records after an acknowledged cancel, by the clock"},
-        {"select count(*) from pawl.run r join pawl.run p on p.run_id = r.parent_id"
+        {"select count(*) from pawl_data.run r join pawl_data.run p on p.run_id = r.parent_id"
          " where p.status = 3 and r.status = 1 and r.ended_at > p.ended_at + interval '5 s'",
             "children that ended well long after their parent was cancelled"},
     };
@@ -452,9 +455,9 @@ check_all(struct shared *shared, PGconn *direct)
         race_ok(race, count == 0, "%ld %s", count, checks[i].what);
     }
     race_note("outcomes: %ld SUCCESS, %ld ERROR, %ld CANCELLED",
-        race_count(direct, "select count(*) from pawl.run where status = 1"),
-        race_count(direct, "select count(*) from pawl.run where status = 2"),
-        race_count(direct, "select count(*) from pawl.run where status = 3"));
+        race_count(direct, "select count(*) from pawl_data.run where status = 1"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 2"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 3"));
 }
 
 int

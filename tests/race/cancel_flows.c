@@ -213,8 +213,8 @@ cancel(struct shared *shared, PGconn *conn, long n, bool kill)
                  : "select answer from pawl.cancel(array[$1::uuid])",
             1, params);
         answer = PQgetvalue(res, 0, 0);
-        count =
-            bench_exec_params(conn, "select count(*) from pawl.step where run_id = $1", 1, params);
+        count = bench_exec_params(
+            conn, "select count(*) from pawl_data.step where run_id = $1", 1, params);
         bench_do(conn, "commit");
         busy = strcmp(answer, "busy") == 0;
         if (busy) {
@@ -260,7 +260,7 @@ wait_for_end(struct shared *shared)
     PGconn *direct = race_connect_direct();
     double until = bench_limit_s(60 + 0.2 * (double)shared->runs);
 
-    while (race_count(direct, "select count(*) from pawl.task") > 0 && bench_now_s() < until)
+    while (race_count(direct, "select count(*) from pawl_data.task") > 0 && bench_now_s() < until)
         for (int i = 0; i < 100; i++)
             race_breathe();
     atomic_store(&shared->done, true);
@@ -294,8 +294,8 @@ check_cancelled(struct shared *shared, PGconn *direct)
         if (told < 0)
             continue;
         res = bench_exec_params(direct,
-            "select (select count(*) from pawl.step s where s.run_id = $1),"
-            " (select count(*) from pawl.run r where r.run_id = $1 and r.status = 3)",
+            "select (select count(*) from pawl_data.step s where s.run_id = $1),"
+            " (select count(*) from pawl_data.run r where r.run_id = $1 and r.status = 3)",
             1, params);
         if (race_field(res, 0, 0) != told && more++ < 10)
             race_note("run %s had %ld records when it was cancelled, and has %ld", shared->ids[n],
@@ -316,17 +316,17 @@ check_all(struct shared *shared, PGconn *direct)
         const char *sql;
         const char *what;
     } checks[] = {
-        {"select count(*) from pawl.task", "tasks of runs that have not ended"},
-        {"select (select count(*) from pawl.wait) + (select count(*) from pawl.gate)",
+        {"select count(*) from pawl_data.task", "tasks of runs that have not ended"},
+        {"select (select count(*) from pawl_data.wait) + (select count(*) from pawl_data.gate)",
             "waits and gates of runs that have ended"},
-        {"select count(*) from (select run_id from pawl.run group by 1 having count(*) > 1) d",
+        {"select count(*) from (select run_id from pawl_data.run group by 1 having count(*) > 1) d",
             "runs with more than one outcome"},
-        {"select count(*) from (select run_id, task_no, name from pawl.step group by 1, 2, 3 "
+        {"select count(*) from (select run_id, task_no, name from pawl_data.step group by 1, 2, 3 "
          "having count(*) > 1) d",
             "steps recorded twice"},
     };
     struct race *race = &shared->race;
-    long ended = race_count(direct, "select count(*) from pawl.run");
+    long ended = race_count(direct, "select count(*) from pawl_data.run");
 
     race_note("%ld of %ld runs cancelled or killed in time, %ld had ended or were failing; "
               "%ld tasks were refused, %ld busy answers",
@@ -345,9 +345,9 @@ check_all(struct shared *shared, PGconn *direct)
         race_ok(race, count == 0, "%ld %s", count, checks[i].what);
     }
     race_note("outcomes: %ld SUCCESS, %ld ERROR, %ld CANCELLED",
-        race_count(direct, "select count(*) from pawl.run where status = 1"),
-        race_count(direct, "select count(*) from pawl.run where status = 2"),
-        race_count(direct, "select count(*) from pawl.run where status = 3"));
+        race_count(direct, "select count(*) from pawl_data.run where status = 1"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 2"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 3"));
 }
 
 int

@@ -160,23 +160,23 @@ main(int argc, char **argv)
               "%ld busy, %ld deadlocks",
         shared.parents, atomic_load(&shared.ended), atomic_load(&shared.failed),
         atomic_load(&shared.resumed), atomic_load(&shared.busy), atomic_load(&shared.deadlocks));
-    count = race_count(direct, "select count(*) from pawl.task");
+    count = race_count(direct, "select count(*) from pawl_data.task");
     race_ok(race, count == 0 && !atomic_load(&shared.late), "%ld runs that never joined or ended",
         count);
     race_ok(race, atomic_load(&shared.wrong) == 0, "%ld unexpected answers",
         atomic_load(&shared.wrong));
     count = race_count(direct,
-        "select count(*) from pawl.run c join pawl.run p on p.run_id = c.parent_id where "
+        "select count(*) from pawl_data.run c join pawl_data.run p on p.run_id = c.parent_id where "
         "c.ended_at > p.ended_at");
     race_ok(race, count == 0, "%ld children ended after their parent", count);
     count = race_count(direct,
-        "select count(*) from pawl.run c join pawl.step s on s.run_id = c.parent_id and "
+        "select count(*) from pawl_data.run c join pawl_data.step s on s.run_id = c.parent_id and "
         "s.source_id = c.run_id"
         " where (c.status = 1) <> (s.state = 1)");
     race_ok(race, count == 0, "%ld outcomes told otherwise to the parent", count);
     count = race_count(direct,
-        "select count(*) from pawl.run c where c.parent_id is not null and not exists"
-        " (select from pawl.step s where s.run_id = c.parent_id and s.source_id = c.run_id)");
+        "select count(*) from pawl_data.run c where c.parent_id is not null and not exists"
+        " (select from pawl_data.step s where s.run_id = c.parent_id and s.source_id = c.run_id)");
     race_ok(race, count == 0, "%ld outcomes not told to the parent", count);
     PQfinish(direct);
     return race_end(race);

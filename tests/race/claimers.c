@@ -193,7 +193,7 @@ main(int argc, char **argv)
         atomic_load(&shared.wrong));
     race_ok(race, atomic_load(&shared.claimed) == shared.runs + atomic_load(&shared.given_back),
         "every task was claimed once, or once more for each time it was given back");
-    left = race_count(direct, "select count(*) from pawl.task");
+    left = race_count(direct, "select count(*) from pawl_data.task");
     race_ok(race, left == 0, "%ld tasks left", left);
     PQfinish(direct);
     free(shared.holders);

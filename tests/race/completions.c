@@ -223,17 +223,17 @@ check_all(struct shared *shared, PGconn *direct)
         atomic_load(&shared->given_back), atomic_load(&shared->deadlocks));
     race_ok(race, atomic_load(&shared->wrong) == 0, "%ld unexpected answers",
         atomic_load(&shared->wrong));
-    count = race_count(direct, "select count(*) from pawl.task");
+    count = race_count(direct, "select count(*) from pawl_data.task");
     race_ok(race, count == 0, "%ld runs that have not ended", count);
-    count = race_count(direct, "select count(*) from pawl.run");
+    count = race_count(direct, "select count(*) from pawl_data.run");
     race_ok(
         race, count == shared->runs, "%ld terminal transitions of %ld runs", count, shared->runs);
-    count = race_count(direct, "select count(distinct run_id) from pawl.run");
+    count = race_count(direct, "select count(distinct run_id) from pawl_data.run");
     race_ok(race, count == shared->runs, "%ld runs have one", count);
-    count = race_count(direct, "select count(*) from pawl.run where status = 1");
+    count = race_count(direct, "select count(*) from pawl_data.run where status = 1");
     race_ok(race, count == atomic_load(&shared->completed),
         "%ld ended SUCCESS, and %ld were told so", count, atomic_load(&shared->completed));
-    count = race_count(direct, "select count(*) from pawl.run where status = 2");
+    count = race_count(direct, "select count(*) from pawl_data.run where status = 2");
     race_ok(race, count == atomic_load(&shared->failed), "%ld ended ERROR, and %ld were told so",
         count, atomic_load(&shared->failed));
 }

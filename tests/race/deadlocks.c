@@ -293,17 +293,18 @@ drain(PGconn *direct)
     long left;
 
     race_session_open(&session, "race.*");
-    while ((left = race_count(direct, "select count(*) from pawl.task")) > 0 &&
+    while ((left = race_count(direct, "select count(*) from pawl_data.task")) > 0 &&
         bench_now_s() < until) {
         struct race_item items[100];
         PGresult *claimed;
         int count;
 
         bench_do(direct,
-            "select pawl.leave(session_id) from pawl.worker w where ended_at is null"
-            " and exists (select from pawl.task t where t.session_id = w.session_id)");
+            "select pawl.leave(session_id) from pawl_data.worker w where ended_at is null"
+            " and exists (select from pawl_data.task t where t.session_id = w.session_id)");
         bench_do(direct,
-            "select pawl.resume(array(select run_id from pawl.task where paused is not null limit "
+            "select pawl.resume(array(select run_id from pawl_data.task where paused is not null "
+            "limit "
             "1000))");
         bench_do(direct, "select pawl.housekeep()");
         race_session_register(&session, "race.*", "1 h");
@@ -329,19 +330,22 @@ check_all(struct shared *shared, PGconn *direct)
         const char *sql;
         const char *what;
     } checks[] = {
-        {"select count(*) from pawl.task t join pawl.run r on r.run_id = t.run_id and r.round >= "
+        {"select count(*) from pawl_data.task t join pawl_data.run r on r.run_id = t.run_id and "
+         "r.round >= "
          "t.round",
             "runs that live and have ended"},
-        {"select count(*) from (select run_id from pawl.run group by 1 having max(round) <> "
+        {"select count(*) from (select run_id from pawl_data.run group by 1 having max(round) <> "
          "count(*)) d",
             "runs with a round missing"},
-        {"select count(*) from pawl.wait", "waits of runs that have ended"},
-        {"select count(*) from pawl.signal", "signals of runs that have ended"},
-        {"select count(*) from pawl.step s where not exists (select from pawl.run r where r.run_id "
+        {"select count(*) from pawl_data.wait", "waits of runs that have ended"},
+        {"select count(*) from pawl_data.signal", "signals of runs that have ended"},
+        {"select count(*) from pawl_data.step s where not exists (select from pawl_data.run r "
+         "where r.run_id "
          "= s.run_id)",
             "steps of no run"},
-        {"select count(*) from pawl.run r where r.status = 1 and r.round > 1 and exists"
-         " (select from pawl.run e where e.run_id = r.run_id and e.round < r.round and e.status = "
+        {"select count(*) from pawl_data.run r where r.status = 1 and r.round > 1 and exists"
+         " (select from pawl_data.run e where e.run_id = r.run_id and e.round < r.round and "
+         "e.status = "
          "1)",
             "runs that ended well twice"},
     };

@@ -322,7 +322,7 @@ check_all(struct shared *shared, PGconn *direct)
     double until = bench_limit_s(1);
     long left;
 
-    while ((left = race_count(direct, "select count(*) from pawl.task where place = 1")) > 0 &&
+    while ((left = race_count(direct, "select count(*) from pawl_data.task where place = 1")) > 0 &&
         bench_now_s() < until)
         race_breathe();
     race_note("%ld pairs of emit and wait, %ld woken by the emit, %ld found by the wait",
@@ -334,19 +334,20 @@ check_all(struct shared *shared, PGconn *direct)
         atomic_load(&shared->wrong));
     race_ok(race, atomic_load(&shared->deadlocks) == 0, "%ld deadlocks",
         atomic_load(&shared->deadlocks));
-    left = race_count(direct, "select count(*) from pawl.wait");
+    left = race_count(direct, "select count(*) from pawl_data.wait");
     race_ok(race, left == 0, "%ld waits left open", left);
-    left = race_count(direct, "select count(*) from pawl.step where kind = 3 and state = 1");
+    left = race_count(direct, "select count(*) from pawl_data.step where kind = 3 and state = 1");
     race_ok(
         race, left == shared->pairs, "%ld waits took an event each, of %ld", left, shared->pairs);
     left = race_count(direct,
-        "select count(*) from (select run_id, source_id from pawl.step group by 1, 2 having "
+        "select count(*) from (select run_id, source_id from pawl_data.step group by 1, 2 having "
         "count(*) > 1) d");
     race_ok(race, left == 0, "%ld events taken twice by one run", left);
     left = race_count(direct,
-        "select count(*) from pawl.step s left join pawl.event e on e.event_id = s.source_id"
-        " left join (select run_id, input from pawl.run union all select run_id, input from "
-        "pawl.task) r"
+        "select count(*) from pawl_data.step s left join pawl_data.event e on e.event_id = "
+        "s.source_id"
+        " left join (select run_id, input from pawl_data.run union all select run_id, input from "
+        "pawl_data.task) r"
         " on r.run_id = s.run_id where e.payload ->> 'n' is distinct from r.input ->> 'n'");
     race_ok(race, left == 0, "%ld waits took an event of another run", left);
 }

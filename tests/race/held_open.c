@@ -394,19 +394,20 @@ check_all(struct shared *shared, PGconn *direct)
         shared->cancel_answer);
     race_in_time(race, shared->cancel_s < 3, "after %.1f s", shared->cancel_s);
     count = race_count(
-        direct, "select count(*) from pawl.step where name = 'transactional#1' and state = 1");
+        direct, "select count(*) from pawl_data.step where name = 'transactional#1' and state = 1");
     race_ok(race, count == workers, "%ld transactional steps recorded", count);
     bench_do(direct, "select pawl.housekeep()");
     count = race_count(direct,
-        "select count(*) from pawl.task t join pawl.queue q using (queue_id) where q.name = "
+        "select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id) where "
+        "q.name = "
         "'race.dead' and place = 0");
     race_ok(race, count == dead, "%ld of %d tasks of the dead session taken back", count, dead);
     count = race_count(direct,
-        "select count(*) from pawl.task t join pawl.queue q using (queue_id)"
+        "select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id)"
         " where q.name like 'race.held%' and place <> 0");
     race_ok(race, count == 0, "%ld runs left behind", count);
     count = race_count(direct,
-        "select count(*) from pawl.run r join pawl.queue q using (queue_id)"
+        "select count(*) from pawl_data.run r join pawl_data.queue q using (queue_id)"
         " where q.name = 'race.held.first' and status = 1");
     race_ok(race, count == 1, "%ld ready run claimed once the caller let go of it", count);
 }

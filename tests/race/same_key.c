@@ -180,12 +180,13 @@ check_all(struct shared *shared, PGconn *direct)
 {
     struct race *race = &shared->race;
     long count = race_count(direct,
-        "select count(*) from (select run_id from pawl.run union all select run_id from pawl.task) "
+        "select count(*) from (select run_id from pawl_data.run union all select run_id from "
+        "pawl_data.task) "
         "r");
 
     race_note("%d connections, %ld keys, %ld triggers; %ld runs ended meanwhile", callers,
         shared->keys, atomic_load(&shared->calls),
-        race_count(direct, "select count(*) from pawl.run"));
+        race_count(direct, "select count(*) from pawl_data.run"));
     race_ok(race, count == shared->keys, "%ld runs for %ld keys", count, shared->keys);
     race_ok(race, atomic_load(&shared->created) == shared->keys, "%ld were told created",
         atomic_load(&shared->created));
@@ -196,7 +197,8 @@ check_all(struct shared *shared, PGconn *direct)
     race_ok(race, atomic_load(&shared->wrong) == 0, "%ld unexpected answers",
         atomic_load(&shared->wrong));
     count = race_count(direct,
-        "select count(*) from (select key from pawl.run where key is not null group by key having "
+        "select count(*) from (select key from pawl_data.run where key is not null group by key "
+        "having "
         "count(*) > 1) d");
     race_ok(race, count == 0, "%ld keys with more than one run", count);
 }

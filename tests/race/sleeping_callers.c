@@ -125,7 +125,8 @@ plant_runs(struct scene *scene, const char *table, const char *tenant)
         "delete from %1$s; "
         "insert into %1$s (session) select session from pawl.register('%1$s', '{race.sleep}', "
         "lease => '1 h'); "
-        "update pawl.worker w set tenant = nullif('%2$s', '') from %1$s o where w.session_id = "
+        "update pawl_data.worker w set tenant = nullif('%2$s', '') from %1$s o where w.session_id "
+        "= "
         "o.session; "
         "update %1$s set failed = (select run_id from pawl.trigger('race.sleep', tenant => "
         "'%2$s', priority => 1)); "
@@ -149,21 +150,21 @@ plant_runs(struct scene *scene, const char *table, const char *tenant)
 static void
 plant(struct scene *scene, const char *tenant)
 {
-    bench_do(
-        scene->direct, "delete from pawl.task; delete from pawl.wait; delete from pawl.worker");
+    bench_do(scene->direct,
+        "delete from pawl_data.task; delete from pawl_data.wait; delete from pawl_data.worker");
     plant_runs(scene, "public.own", tenant);
     plant_runs(scene, "public.theirs", "");
     bench_do(scene->direct,
         "select from pawl.trigger_many('race.timers', array_fill('{}'::json, array[200]), delay => "
         "'1 ms'); "
-        "update pawl.task t set due_at = now() - interval '1 min' from pawl.queue q "
+        "update pawl_data.task t set due_at = now() - interval '1 min' from pawl_data.queue q "
         "where q.queue_id = t.queue_id and q.name = 'race.timers'; "
         "select pawl._make_partition('note', current_date - 60), pawl._make_partition('run', "
         "current_date - 60); "
-        "insert into pawl.note (run_id, note_no, task_no, at, kind, body) "
+        "insert into pawl_data.note (run_id, note_no, task_no, at, kind, body) "
         "values (pawl._id_make(current_date - 60), 1, 0, now(), 'log', 'x'); "
-        "update pawl.chore set due_at = '-infinity' where due_at < 'infinity'; "
-        "select setval('pawl.housekeeping_clock', 0)");
+        "update pawl_data.chore set due_at = '-infinity' where due_at < 'infinity'; "
+        "select setval('pawl_data.housekeeping_clock', 0)");
 }
 
 static void
@@ -219,7 +220,7 @@ sleep_in(struct scene *scene, const char *verb, bool bound)
         pid);
     scene->open += race_count(scene->direct, sql);
     left = race_count(
-        scene->direct, "select count(*) from pawl.task where place = 1 and due_at <= now()");
+        scene->direct, "select count(*) from pawl_data.task where place = 1 and due_at <= now()");
     /* What housekeep() and a piece of a tick take in the caller's transaction is what they were called for. */
     held = bound                              ? 0
         : strstr(verb, "housekeep") != NULL   ? timers

@@ -166,15 +166,17 @@ main(int argc, char **argv)
         "each batch has %d refused and %d recorded", stale, held - stale);
     race_ok(race, atomic_load(&shared.theirs) == all * stale, "who holds them records all of his");
     others = race_count(direct,
-        "select count(*) from pawl.step s where s.fence <> (select t.fence from pawl.task t where"
+        "select count(*) from pawl_data.step s where s.fence <> (select t.fence from "
+        "pawl_data.task t where"
         " t.run_id = s.run_id)");
     race_ok(race, others == 0, "%ld records are not of the claim in force", others);
     others = race_count(direct,
-        "select count(*) from (select from pawl.task t left join pawl.step s on s.run_id = t.run_id"
-        " group by t.run_id having count(*) <> (select max(x.seq) from pawl.step x)) y");
+        "select count(*) from (select from pawl_data.task t left join pawl_data.step s on s.run_id "
+        "= t.run_id"
+        " group by t.run_id having count(*) <> (select max(x.seq) from pawl_data.step x)) y");
     race_ok(race, others == 0, "%ld runs have more or fewer records than batches", others);
     changed = race_count(direct,
-        "select count(*) from pawl.worker where ended_why = 'left' and (running is not null or"
+        "select count(*) from pawl_data.worker where ended_why = 'left' and (running is not null or"
         " lease_until > ended_at + lease)");
     race_ok(race, atomic_load(&shared.heard) == 0 && changed == 0,
         "%ld heartbeats of ended sessions were taken, %ld rows changed", atomic_load(&shared.heard),

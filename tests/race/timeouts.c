@@ -206,12 +206,13 @@ check(struct shared *shared, PGconn *direct)
     struct race *race = &shared->race;
     long waits = shared->rounds * batch;
     long events = atomic_load(&shared->events), timed_out = atomic_load(&shared->timed_out);
-    long taken = race_count(direct, "select count(*) from pawl.step where kind = 3 and state = 1");
+    long taken =
+        race_count(direct, "select count(*) from pawl_data.step where kind = 3 and state = 1");
     long twice = race_count(direct,
-        "select count(*) from (select from pawl.step where kind = 3 group by run_id having "
+        "select count(*) from (select from pawl_data.step where kind = 3 group by run_id having "
         "count(*) > 1) x");
-    long stored = race_count(direct, "select count(*) from pawl.event");
-    long left = race_count(direct, "select count(*) from pawl.task");
+    long stored = race_count(direct, "select count(*) from pawl_data.event");
+    long left = race_count(direct, "select count(*) from pawl_data.task");
 
     race_note("%ld waits: %ld took the event, %ld timed out", waits, events, timed_out);
     race_ok(race, events + timed_out == waits, "%ld waits have no outcome, or several",

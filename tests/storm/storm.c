@@ -153,7 +153,8 @@ await_end(struct storm *storm)
         (unsigned long long)crash->race.seed, left, end_within_s);
     if (left > 0) {
         PGresult *res = bench_exec(crash->direct,
-            "select t.run_id, pawl.why(t.run_id) from pawl.task t where t.task_no = 0 limit 10");
+            "select t.run_id, pawl.why(t.run_id) from pawl_data.task t where t.task_no = 0 limit "
+            "10");
 
         for (int i = 0; i < PQntuples(res); i++)
             race_note("  %s %s", PQgetvalue(res, i, 0), PQgetvalue(res, i, 1));

@@ -66,7 +66,7 @@ prepare_ended(void)
 static long
 count_runs(void)
 {
-    return race_count(torture_database(), "select count(*) from pawl.task");
+    return race_count(torture_database(), "select count(*) from pawl_data.task");
 }
 
 static pawl_client *
@@ -381,7 +381,7 @@ send_signal(void)
     if (good) {
         good = torture_ok(pawl_client_signal(client, run_id, "go", pawl_text("{\"a\": 1}"), &error),
             &error, "pawl_client_signal");
-        sent = count_where("select count(*) from pawl.signal where run_id = $1::uuid", run_id);
+        sent = count_where("select count(*) from pawl_data.signal where run_id = $1::uuid", run_id);
         (void)torture_check(!torture_is_sure() || sent == good, "%ld signals, and the answer is %s",
             sent, good ? "yes" : "no");
     }
@@ -403,14 +403,14 @@ emit_event(void)
     bool good = client != NULL;
 
     (void)snprintf(key, sizeof(key), "trial-%ld", torture_trial());
-    before =
-        count_where("select count(*) from pawl.event where topic = 'torture' and key = $1", key);
+    before = count_where(
+        "select count(*) from pawl_data.event where topic = 'torture' and key = $1", key);
     if (good) {
         good = torture_ok(
             pawl_client_emit(client, "torture", key, NULL, pawl_text("{\"a\": 1}"), &error), &error,
             "pawl_client_emit");
         sent = count_where(
-            "select count(*) from pawl.event where topic = 'torture' and key = $1", key);
+            "select count(*) from pawl_data.event where topic = 'torture' and key = $1", key);
         (void)torture_check(!torture_is_sure() || sent - before == good,
             "%ld events, and the answer is %s", sent - before, good ? "yes" : "no");
     }

@@ -38,21 +38,23 @@ static bool
 send_signals(struct crew *crew, const char *run_id)
 {
     /* act may be called again; a signal that was not taken yet is enough. */
-    free(torture_text("select pawl.signal($1::uuid, 'early', '{\"n\": 1}') where not exists "
-                      "(select from pawl.signal where run_id = "
-                      "$1::uuid) and not exists (select from pawl.step where run_id = $1::uuid)",
+    free(torture_text(
+        "select pawl.signal($1::uuid, 'early', '{\"n\": 1}') where not exists "
+        "(select from pawl_data.signal where run_id = "
+        "$1::uuid) and not exists (select from pawl_data.step where run_id = $1::uuid)",
         run_id));
     if (!crew_await(crew,
             "select status = 'PAUSED' and reason = 'signal' or status = 'SUCCESS' from "
             "pawl.get_run($1::uuid)",
             run_id))
         return false;
-    free(torture_text("select pawl.signal($1::uuid, 'late', '{\"n\": 2}') from "
-                      "pawl.get_run($1::uuid) where status <> 'SUCCESS' and not "
-                      "exists (select from pawl.signal where run_id = $1::uuid) and not exists "
-                      "(select from pawl.step where run_id = "
-                      "$1::uuid and name = 'late#1')",
-        run_id));
+    free(
+        torture_text("select pawl.signal($1::uuid, 'late', '{\"n\": 2}') from "
+                     "pawl.get_run($1::uuid) where status <> 'SUCCESS' and not "
+                     "exists (select from pawl_data.signal where run_id = $1::uuid) and not exists "
+                     "(select from pawl_data.step where run_id = "
+                     "$1::uuid and name = 'late#1')",
+            run_id));
     return true;
 }
 
@@ -118,14 +120,16 @@ static bool
 decide(struct crew *crew, const char *run_id)
 {
     (void)crew;
-    free(torture_text("select pawl.approve($1::uuid, 'yes', why => 'fine', by => 'a person') from "
-                      "pawl.get_run($1::uuid) where status <> "
-                      "'SUCCESS' and not exists (select from pawl.step where run_id = $1::uuid) "
-                      "and not exists (select from pawl.signal "
-                      "where run_id = $1::uuid)",
+    free(torture_text(
+        "select pawl.approve($1::uuid, 'yes', why => 'fine', by => 'a person') from "
+        "pawl.get_run($1::uuid) where status <> "
+        "'SUCCESS' and not exists (select from pawl_data.step where run_id = $1::uuid) "
+        "and not exists (select from pawl_data.signal "
+        "where run_id = $1::uuid)",
         run_id));
     if (!crew_await(crew,
-            "select exists (select from pawl.wait where run_id = $1::uuid and name = 'no#1') or "
+            "select exists (select from pawl_data.wait where run_id = $1::uuid and name = 'no#1') "
+            "or "
             "g.status = 'SUCCESS' from pawl.get_run($1::uuid) g",
             run_id))
         return false;

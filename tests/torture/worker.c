@@ -86,8 +86,8 @@ start_and_stop(void)
         return false;
     good = torture_ok(pawl_worker_start(crew.worker, &error), &error, "pawl_worker_start");
     if (good) {
-        result = bench_exec_params(
-            torture_database(), "select count(*) from pawl.workflow where name = $1", 1, &param);
+        result = bench_exec_params(torture_database(),
+            "select count(*) from pawl_data.workflow where name = $1", 1, &param);
         (void)torture_check(
             race_field(result, 0, 0) == 1, "the worker has started, and its workflow is not there");
         PQclear(result);
@@ -293,7 +293,8 @@ static bool
 cancel(struct crew *crew, const char *run_id)
 {
     if (!crew_await(crew,
-            "select exists (select from pawl.step where run_id = $1::uuid) or status = 'CANCELLED' "
+            "select exists (select from pawl_data.step where run_id = $1::uuid) or status = "
+            "'CANCELLED' "
             "from pawl.get_run($1::uuid)",
             run_id))
         return false;

@@ -55,5 +55,5 @@ install() { owner_psql "$1" -f "$2" -o /dev/null; }
 # The schema without partitions, whose names hold the day, and without lines that differ at every dump.
 dump() {
     PGHOST=${PAWL_DIRECT_PGHOST:-$PGHOST} PGPORT=${PAWL_DIRECT_PGPORT:-${PGPORT:-5432}} \
-        pg_dump --schema-only --exclude-table 'pawl.*_20??????' "$1" | grep -v '^\\\(un\)\?restrict ' || return 1
+        pg_dump --schema-only --exclude-table 'pawl_data.*_20??????' "$1" | grep -v '^\\\(un\)\?restrict ' || return 1
 }

@@ -170,7 +170,7 @@ crash_wait_sessions(struct crash *crash, int count)
     double until_s = bench_limit_s(60);
 
     while (race_count(crash->direct,
-               "select count(distinct w.name) from pawl.worker w where w.ended_at is null"
+               "select count(distinct w.name) from pawl_data.worker w where w.ended_at is null"
                " and w.name like 'crash-%'") < count) {
         if (bench_now_s() > until_s)
             bench_die("the workers did not register within a minute; see \"%s\"", crash->output);
@@ -191,7 +191,7 @@ crash_trigger(struct crash *crash, const char *workflow, long count)
 long
 crash_left(struct crash *crash)
 {
-    return race_count(crash->direct, "select count(*) from pawl.task");
+    return race_count(crash->direct, "select count(*) from pawl_data.task");
 }
 
 bool
@@ -213,7 +213,8 @@ crash_wait_ready(struct crash *crash, long most)
 {
     double until_s = bench_limit_s(120);
 
-    while (race_count(crash->direct, "select count(*) from pawl.task t where t.place = 0") > most) {
+    while (race_count(crash->direct, "select count(*) from pawl_data.task t where t.place = 0") >
+        most) {
         crash_watch(crash);
         if (bench_now_s() > until_s)
             bench_die("the workers make no progress; see \"%s\"", crash->output);
@@ -233,8 +234,8 @@ crash_watch(struct crash *crash)
     crash->watched_s = now_s;
     silent_ms = race_count(crash->direct,
         "select greatest(0, max(1000 * extract(epoch from pawl.now() - (w.lease_until -"
-        " w.lease))))::bigint from (select distinct t.session_id from pawl.task t"
-        " where t.place = 2) t join pawl.worker w on w.session_id = t.session_id");
+        " w.lease))))::bigint from (select distinct t.session_id from pawl_data.task t"
+        " where t.place = 2) t join pawl_data.worker w on w.session_id = t.session_id");
     now_us = meter_now_us();
     /* When the machine stands still, all leases end, and all workers have to come back at once: that is not this bound's matter. */
     if (silent_ms > crash->silent_ms &&
@@ -310,8 +311,9 @@ crash_check_ended(struct crash *crash, const char *workflow, long count, int sta
     (void)snprintf(number, sizeof(number), "%d", status);
     res = bench_exec_params(crash->direct,
         "select count(*) filter (where r.status = $2::int), count(*) filter (where r.status <>"
-        " $2::int), (select count(*) from pawl.task t where t.queue_id = min(q.queue_id))"
-        " from pawl.queue q left join pawl.run r on r.queue_id = q.queue_id where q.name = $1",
+        " $2::int), (select count(*) from pawl_data.task t where t.queue_id = min(q.queue_id))"
+        " from pawl_data.queue q left join pawl_data.run r on r.queue_id = q.queue_id where q.name "
+        "= $1",
         2, params);
     ended = race_field(res, 0, 0);
     other = race_field(res, 0, 1);
@@ -332,7 +334,8 @@ crash_check_records(struct crash *crash, long steps)
     (void)ledger_load(crash->ledger, crash->direct);
     ledger_join(crash->direct, &found);
     changed = race_count(crash->direct,
-        "select count(*) from (select l.run_id, l.task, l.step from pg_temp.ledger l join pawl.step"
+        "select count(*) from (select l.run_id, l.task, l.step from pg_temp.ledger l join "
+        "pawl_data.step"
         " s on s.run_id = l.run_id and s.task_no = l.task and s.name = l.step"
         " where l.kind = 'recorded' group by 1, 2, 3 having count(distinct l.value) > 1"
         " or bool_or(l.value <> (s.output ->> 'v')::bigint)) c");
@@ -367,7 +370,7 @@ make_stalled(struct crash *crash)
 
     bench_do(crash->direct, "create temporary table stalled (run_id uuid)");
     res = bench_exec(crash->direct,
-        "select a.run_id, (1000000 * extract(epoch from a.at))::bigint from pawl.audit a"
+        "select a.run_id, (1000000 * extract(epoch from a.at))::bigint from pawl_data.audit a"
         " where a.what = 'lease_lost'");
     for (int i = 0; i < PQntuples(res); i++) {
         int64_t at_us = race_field(res, i, 1);
@@ -393,10 +396,10 @@ crash_check_attempts(struct crash *crash)
         " (select from pg_temp.stalled s where s.run_id = r.run_id)),"
         " count(*) filter (where q.name = 'crash.sleep.v1' and r.attempt > 2),"
         " count(*) filter (where q.name = 'crash.sleep.v1')"
-        " from pawl.run r join pawl.queue q on q.queue_id = r.queue_id");
+        " from pawl_data.run r join pawl_data.queue q on q.queue_id = r.queue_id");
     long consumed = race_field(res, 0, 0);
-    long lost =
-        race_count(crash->direct, "select count(*) from pawl.audit where what = 'lease_lost'") -
+    long lost = race_count(crash->direct,
+                    "select count(*) from pawl_data.audit where what = 'lease_lost'") -
         stalled;
 
     race_note("%ld of %ld runs that slept were claimed once more than they had to be",
@@ -417,13 +420,14 @@ crash_check_undos(struct crash *crash)
 
     bench_do(conn,
         "create temporary table pair as select s.run_id, s.name, s.seq, count(u.name) as undone,"
-        " min(u.ended_at) as undone_at from pawl.step s left join pawl.step u"
+        " min(u.ended_at) as undone_at from pawl_data.step s left join pawl_data.step u"
         " on u.run_id = s.run_id and u.name = 'rollback:' || s.name and u.state = 1"
         " where s.undo is not null and s.name not like 'rollback:%' group by 1, 2, 3");
     steps = race_count(conn, "select count(*) from pg_temp.pair");
     undone = race_count(conn, "select count(*) from pg_temp.pair where undone = 1");
     strange = race_count(conn,
-        "select count(*) from pawl.step u where u.name like 'rollback:%' and (u.state <> 1 or not"
+        "select count(*) from pawl_data.step u where u.name like 'rollback:%' and (u.state <> 1 or "
+        "not"
         " exists (select from pg_temp.pair p where 'rollback:' || p.name = u.name"
         " and p.run_id = u.run_id))");
     order = race_count(conn,

@@ -15,9 +15,9 @@ static long
 count_calls(PGconn *conn)
 {
     return race_count(conn,
-        "select (select count(*) from pawl.task t where t.task_no = 0) +"
-        " (select count(*) from pawl.run r where r.round = 1) +"
-        " (select count(*) from pawl.step s where s.kind = 1)");
+        "select (select count(*) from pawl_data.task t where t.task_no = 0) +"
+        " (select count(*) from pawl_data.run r where r.round = 1) +"
+        " (select count(*) from pawl_data.step s where s.kind = 1)");
 }
 
 /*
@@ -93,7 +93,7 @@ await_workers(struct pair *pair)
     double until_s = bench_limit_s(120);
 
     while (race_count(pair->crash.direct,
-               "select count(distinct w.name) from pawl.worker w join pawl.setting s on"
+               "select count(distinct w.name) from pawl_data.worker w join pawl_data.setting s on"
                " w.session_id >> 32 = s.epoch where w.ended_at is null and w.name like 'crash-%'") <
         pair_workers) {
         if (bench_now_s() > until_s)
@@ -135,9 +135,9 @@ try_tokens(struct pair *pair, PGconn *old)
         "select pawl.leave($1::bigint)",
     };
     PGresult *claims = bench_exec(
-        old, "select t.session_id, t.run_id, t.fence from pawl.task t where t.place = 2");
+        old, "select t.session_id, t.run_id, t.fence from pawl_data.task t where t.place = 2");
     PGresult *sessions = bench_exec(old,
-        "select w.session_id from pawl.worker w where w.ended_at is null"
+        "select w.session_id from pawl_data.worker w where w.ended_at is null"
         " and w.name like 'crash-%'");
 
     for (int i = 0; i < PQntuples(claims); i++) {
@@ -162,11 +162,11 @@ static void
 note_kept(struct pair *pair, PGconn *old, long round)
 {
     PGresult *res = bench_exec(old,
-        "select t.run_id, 'trigger', 0 from pawl.task t where t.task_no = 0"
+        "select t.run_id, 'trigger', 0 from pawl_data.task t where t.task_no = 0"
         " and t.triggered_at > now() - interval '5 min'"
-        " union all select r.run_id, 'trigger', 0 from pawl.run r"
+        " union all select r.run_id, 'trigger', 0 from pawl_data.run r"
         " where r.triggered_at > now() - interval '5 min'"
-        " union all select s.run_id, s.name, (s.output ->> 'v')::bigint from pawl.step s"
+        " union all select s.run_id, s.name, (s.output ->> 'v')::bigint from pawl_data.step s"
         " where s.kind = 1 and s.state = 1 and s.ended_at > now() - interval '5 min'");
 
     for (int i = 0; i < PQntuples(res); i++) {
@@ -216,8 +216,9 @@ make_lost(PGconn *conn)
         " and f.step = 'lag' and f.run_id is null and f.value = n.fence and l.at_ns > f.at_ns"
         " where n.kind = 'note' and n.run_id = l.run_id and n.step = l.step and n.value = l.value)"
         " as round from pg_temp.ledger l where l.kind = 'acked' and not exists"
-        " (select from pawl.run r where r.run_id = l.run_id)"
-        " or l.kind = 'recorded' and not exists (select from pawl.step s where s.run_id = l.run_id"
+        " (select from pawl_data.run r where r.run_id = l.run_id)"
+        " or l.kind = 'recorded' and not exists (select from pawl_data.step s where s.run_id = "
+        "l.run_id"
         " and s.name = l.step and s.state = 1 and (s.output ->> 'v')::bigint = l.value)");
 }
 
@@ -249,15 +250,16 @@ check_epochs(struct pair *pair)
 
     bench_do(conn,
         "create temporary table ended as select (a.detail ->> 'epoch')::int - 1 as epoch, a.at"
-        " from pawl.act a where a.what = 'raise_epoch'");
+        " from pawl_data.act a where a.what = 'raise_epoch'");
     beats = race_count(conn,
-        "select count(*) from pawl.worker w join pg_temp.ended e on w.session_id >> 32 = e.epoch"
+        "select count(*) from pawl_data.worker w join pg_temp.ended e on w.session_id >> 32 = "
+        "e.epoch"
         " where w.lease_until - w.lease > e.at");
     ends = race_count(conn,
-        "select count(*) from pawl.run r join pg_temp.ended e on r.session_id >> 32 = e.epoch"
+        "select count(*) from pawl_data.run r join pg_temp.ended e on r.session_id >> 32 = e.epoch"
         " where r.ended_at > e.at");
     held = race_count(conn,
-        "select count(*) from pawl.task t join pg_temp.ended e on t.session_id >> 32 = e.epoch"
+        "select count(*) from pawl_data.task t join pg_temp.ended e on t.session_id >> 32 = e.epoch"
         " where t.place = 2");
     race_ok(race, pair->taken == 0 && pair->tokens > 0,
         "%ld calls with tokens of the time before, %ld taken", pair->tokens, pair->taken);
@@ -286,12 +288,12 @@ pair_check_lags(struct pair *pair)
         "%ld acknowledged calls lost, %ld of them not while a standby was kept behind", lost,
         unexplained);
     steps = race_count(conn,
-        "select count(*) from pawl.run r join pawl.queue q using (queue_id)"
+        "select count(*) from pawl_data.run r join pawl_data.queue q using (queue_id)"
         " where q.name = 'crash.steps.v1' and r.status = 1");
     naps = race_count(conn,
-        "select count(*) from pawl.run r join pawl.queue q using (queue_id)"
+        "select count(*) from pawl_data.run r join pawl_data.queue q using (queue_id)"
         " where q.name = 'crash.sleep.v1' and r.status = 1");
-    other = race_count(conn, "select count(*) from pawl.run r where r.status <> 1");
+    other = race_count(conn, "select count(*) from pawl_data.run r where r.status <> 1");
     race_ok(race, other == 0 && found.recorded == 3 * steps + 2 * naps,
         "%ld runs are there, %ld ended otherwise than well; %ld steps are recorded, %ld were to be",
         steps + naps + other, other, found.recorded, 3 * steps + 2 * naps);
@@ -306,8 +308,8 @@ static long
 fingerprint(PGconn *conn)
 {
     return race_count(conn,
-        "select (select count(*) from pawl.run) + (select count(*) from pawl.step) +"
-        " (select coalesce(sum(t.fence), 0) from pawl.task t)");
+        "select (select count(*) from pawl_data.run) + (select count(*) from pawl_data.step) +"
+        " (select coalesce(sum(t.fence), 0) from pawl_data.task t)");
 }
 
 void
@@ -327,9 +329,9 @@ pair_check_return(struct pair *pair)
     cluster_crash(current);
     cluster_start(old);
     conn = cluster_operate(old);
-    ready = race_count(conn, "select count(*) from pawl.task t where t.place <> 1");
+    ready = race_count(conn, "select count(*) from pawl_data.task t where t.place <> 1");
     while (race_count(conn,
-               "select count(distinct w.name) from pawl.worker w where w.name like 'crash-%'"
+               "select count(distinct w.name) from pawl_data.worker w where w.name like 'crash-%'"
                " and w.registered_at > pg_postmaster_start_time()") < pair_workers) {
         if (bench_now_s() > until_s)
             bench_die("no worker found the old server; see \"%s\"", pair->crash.output);

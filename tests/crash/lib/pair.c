@@ -65,7 +65,7 @@ pair_follow(struct pair *pair, bool synchronous)
         race_breathe();
     PQfinish(conn);
     crash_connect(&pair->crash);
-    ended = race_count(pair->crash.direct, "select count(*) from pawl.run");
+    ended = race_count(pair->crash.direct, "select count(*) from pawl_data.run");
     atomic_fetch_add(&pair->producers.allowed, runs_each / 2);
     producers_await_ended(&pair->producers, ended + runs_each / 4);
 }

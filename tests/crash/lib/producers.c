@@ -97,7 +97,7 @@ producers_await_ended(struct producers *producers, long count)
     struct crash *crash = producers->crash;
     double until_s = bench_limit_s(120);
 
-    while (race_count(crash->direct, "select count(*) from pawl.run") < count) {
+    while (race_count(crash->direct, "select count(*) from pawl_data.run") < count) {
         if (bench_now_s() > until_s)
             bench_die("the workers make no progress; see \"%s\"", crash->output);
         crash_rest();
@@ -112,7 +112,7 @@ check_acknowledged(struct producers *producers)
         "select count(distinct l.run_id) from pg_temp.ledger l where l.kind = 'acked'");
     long lost = race_count(crash->direct,
         "select count(*) from pg_temp.ledger l where l.kind = 'acked' and not exists"
-        " (select from pawl.run r where r.run_id = l.run_id and r.status = 1)");
+        " (select from pawl_data.run r where r.run_id = l.run_id and r.status = 1)");
 
     race_ok(&crash->race,
         atomic_load(&producers->failed) == 0 && atomic_load(&producers->not_created) == 0 &&

@@ -9,10 +9,10 @@ stable
 as $$
     select coalesce(string_agg(c.run_id::text, ' ' order by c.run_id), '')
     from (
-        select t.run_id from pawl.task t
+        select t.run_id from pawl_data.task t
         where t.task_no = 0 and t.parent_id = parent and coalesce(t.parent_task, 0) = task and t.parent_step = step
         union
-        select r.run_id from pawl.run r
+        select r.run_id from pawl_data.run r
         where r.parent_id = parent and coalesce(r.parent_task, 0) = task and r.parent_step = step
     ) c
 $$;
@@ -32,6 +32,6 @@ begin
     return null;
 end
 $$;
-create trigger note_swept after update on pawl.worker
+create trigger note_swept after update on pawl_data.worker
 for each row when (old.ended_at is null and new.ended_at is not null and new.ended_why <> 'left')
 execute function oracle.note_swept();

@@ -214,7 +214,7 @@ read_state(struct history *h)
     pw_buf_clear(&h->state);
     result = bench_exec(h->player->conn,
         "select (select string_agg(oracle.show_run(r::uuid), '' order by r) from oracle.runs() r)"
-        " || oracle.show_rest(), (select last_value from pawl.housekeeping_clock)"
+        " || oracle.show_rest(), (select last_value from pawl_data.housekeeping_clock)"
         " < 1000000 * extract(epoch from pawl.now()) - 2000000");
     pw_buf_adds(&h->state, player_column(result, 0));
     history_put_in_order(&h->state);

@@ -117,9 +117,9 @@ history_ask_children(struct history *history)
     PQclear(history->children);
     history->children = bench_exec(history->player->conn,
         "select c.* from (select t.run_id, t.parent_id, coalesce(t.parent_task, 0), t.parent_step"
-        " from pawl.task t where t.task_no = 0 and t.parent_id is not null"
+        " from pawl_data.task t where t.task_no = 0 and t.parent_id is not null"
         " union select r.run_id, r.parent_id, coalesce(r.parent_task, 0), r.parent_step"
-        " from pawl.run r where r.parent_id is not null and r.parent_step is not null) c"
+        " from pawl_data.run r where r.parent_id is not null and r.parent_step is not null) c"
         " order by c.run_id");
 }
 

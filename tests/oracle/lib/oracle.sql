@@ -61,17 +61,17 @@ set enable_seqscan to off
 set plan_cache_mode to force_generic_plan
 as $$
 declare
-    t pawl.task;
+    t pawl_data.task;
     v_text text := '';
     v_gates boolean;
 begin
-    for t in select k.* from pawl.task k where k.run_id = run order by k.task_no loop
+    for t in select k.* from pawl_data.task k where k.run_id = run order by k.task_no loop
         v_text := v_text || concat_ws(' ', 'task' || case when t.task_no > 0 then '/' || t.task_no else '' end, t.place, t.priority,
             t.round, t.crashes, t.fence, t.attempt, t.started, t.rolling_back,
             coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0),
             case when t.place = 4 then '-' else oracle.us(t.due_at) end,
             oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
-            (select q.name from pawl.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
+            (select q.name from pawl_data.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
             coalesce(t.parent_id::text, '-'), concat(coalesce(t.parent_step, '-'), '@' || t.parent_task),
             oracle.js(case when t.input_apart then pawl._input_of(run) else t.input end), oracle.js(t.metadata),
             case when t.kept then 'kept' end) || e'\n';
@@ -105,15 +105,15 @@ begin
                 oracle.js(w.match), oracle.js(w.form), coalesce(w.child_id::text, '-'), oracle.us(w.created_at),
                 oracle.us(w.due_at)) || e'\n', '' order by w.task_no, w.name collate "C") filter (where w.kind > 0),
             (select string_agg(concat_ws(' ', 'signal', g.name, oracle.js(g.payload)) || e'\n', '' order by g.signal_no)
-             from pawl.signal g where g.run_id = run),
+             from pawl_data.signal g where g.run_id = run),
             concat_ws(' ', 'limits', oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'cancel')),
                 oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'grace')),
                 oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'timeout'))), e'\n')
-        from pawl.wait w where w.run_id = run);
+        from pawl_data.wait w where w.run_id = run);
     if v_gates then
         v_text := v_text || coalesce((
             select string_agg(concat_ws(' ', 'gate', g.step_no, g.missing) || e'\n', '' order by g.step_no)
-            from pawl.gate g where g.run_id = run), '');
+            from pawl_data.gate g where g.run_id = run), '');
     end if;
     return v_text;
 end
@@ -133,19 +133,19 @@ declare
     v_audits text;
     v_notes bigint;
     -- Rows of a run are all in the tables of its day, or all in those of runs that outlived it.
-    v_kept boolean := coalesce((select t.kept from pawl.task t where t.run_id = run and t.task_no = 0),
-        exists (select from pawl.run_kept k where k.run_id = run));
+    v_kept boolean := coalesce((select t.kept from pawl_data.task t where t.run_id = run and t.task_no = 0),
+        exists (select from pawl_data.run_kept k where k.run_id = run));
 begin
     if v_kept then
         return oracle.show_kept(run, v_task);
     end if;
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
-               (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
+               (select q.name from pawl_data.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
                coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
-    into v_rounds from pawl.run r where r.run_id = run;
+    into v_rounds from pawl_data.run r where r.run_id = run;
     if v_task = '' and v_rounds is null then
         return format(e'run %s\nnone\n', run);
     end if;
@@ -153,11 +153,11 @@ begin
                case when s.kind = 5 then 0 else s.fence end,
                oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
                coalesce(s.source_id::text, '-')) || e'\n', '' order by s.task_no, s.name collate "C", s.round)
-    into v_steps from pawl.step s where s.run_id = run;
+    into v_steps from pawl_data.step s where s.run_id = run;
     select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-'), nullif(a.task_no, 0)) || e'\n', ''
                order by a.audit_no)
-    into v_audits from pawl.audit a where a.run_id = run;
-    select count(*) into v_notes from pawl.note n where n.run_id = run;
+    into v_audits from pawl_data.audit a where a.run_id = run;
+    select count(*) into v_notes from pawl_data.note n where n.run_id = run;
     return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e'\n');
 end
 $$;
@@ -178,20 +178,20 @@ declare
 begin
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
-               (select q.name from pawl.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
+               (select q.name from pawl_data.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
                coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
-    into v_rounds from pawl.run_kept r where r.run_id = run;
+    into v_rounds from pawl_data.run_kept r where r.run_id = run;
     select string_agg(concat_ws(' ', 'step' || case when s.task_no > 0 then '/' || s.task_no else '' end, s.name, s.round, s.state, s.kind, s.seq, s.attempt,
                case when s.kind = 5 then 0 else s.fence end,
                oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
                coalesce(s.source_id::text, '-')) || e'\n', '' order by s.task_no, s.name collate "C", s.round)
-    into v_steps from pawl.step_kept s where s.run_id = run;
+    into v_steps from pawl_data.step_kept s where s.run_id = run;
     select string_agg(concat_ws(' ', 'audit', a.what, oracle.us(a.at), coalesce(a.who, '-'), nullif(a.task_no, 0)) || e'\n', ''
                order by a.audit_no)
-    into v_audits from pawl.audit_kept a where a.run_id = run;
-    select count(*) into v_notes from pawl.note_kept n where n.run_id = run;
+    into v_audits from pawl_data.audit_kept a where a.run_id = run;
+    select count(*) into v_notes from pawl_data.note_kept n where n.run_id = run;
     return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e' kept\n');
 end
 $$;
@@ -202,26 +202,26 @@ language sql
 stable
 as $$
     select concat(
-        (select format(e'epoch %s\n', s.epoch) from pawl.setting s),
+        (select format(e'epoch %s\n', s.epoch) from pawl_data.setting s),
         (select string_agg(concat_ws(' ', 'workflow', w.name, coalesce(w.runtime, '-'), w.priority, w.max_attempts,
                     oracle.us(w.base), oracle.us(w.cap), oracle.us(w.run_timeout), oracle.us(w.step_timeout), w.strict_order,
-                    exists (select from pawl.pause p where p.subject = 'workflow' and p.name = w.name),
-                    exists (select from pawl.pause p where p.subject = 'queue' and p.name = w.name),
+                    exists (select from pawl_data.pause p where p.subject = 'workflow' and p.name = w.name),
+                    exists (select from pawl_data.pause p where p.subject = 'queue' and p.name = w.name),
                     case when w.frozen then 'frozen' when w.flow then 'flow' end) || e'\n',
                     '' order by w.workflow_id)
-         from pawl.workflow w),
+         from pawl_data.workflow w),
         (select string_agg(concat_ws(' ', 'queue', q.name, oracle.us(q.step_timeout),
-                    exists (select from pawl.pause p where p.subject = 'queue' and p.name = q.name)) || e'\n', '' order by q.queue_id)
-         from pawl.queue q),
+                    exists (select from pawl_data.pause p where p.subject = 'queue' and p.name = q.name)) || e'\n', '' order by q.queue_id)
+         from pawl_data.queue q),
         (select string_agg(concat_ws(' ', 'session', k.session_id, k.name, oracle.us(k.lease), oracle.us(k.lease_until),
                     k.idle, k.draining, coalesce(k.ended_why, '-')) || e'\n', '' order by k.registered_at, k.session_id)
-         from pawl.worker k),
+         from pawl_data.worker k),
         (select string_agg(concat_ws(' ', 'key', k.run_id, '''' || k.tenant || '''', w.name, k.key, oracle.us(k.expires_at))
                     || e'\n', '' order by k.run_id)
-         from pawl.key k join pawl.workflow w on w.workflow_id = k.workflow_id),
+         from pawl_data.key k join pawl_data.workflow w on w.workflow_id = k.workflow_id),
         (select string_agg(concat_ws(' ', 'event', e.event_id, oracle.us(e.emitted_at), '''' || e.tenant || '''', e.topic)
                     || ' ' || e.key || ' ' || oracle.js(e.payload) || e'\n', '' order by e.event_id)
-         from pawl.event e))
+         from pawl_data.event e))
 $$;
 
 -- Ids of all runs there are.
@@ -230,11 +230,11 @@ returns setof text
 language sql
 stable
 as $$
-    select t.run_id::text from pawl.task t
+    select t.run_id::text from pawl_data.task t
     union
-    select r.run_id::text from pawl.run r
+    select r.run_id::text from pawl_data.run r
     union
-    select k.run_id::text from pawl.run_kept k
+    select k.run_id::text from pawl_data.run_kept k
     order by 1
 $$;
 
@@ -267,15 +267,15 @@ language plpgsql
 as $$
 begin
     -- Not deleted: rows that are alike in all that decides come in the order in which they lie in their pages.
-    truncate pawl.task, pawl.wait, pawl.signal, pawl.key, pawl.event, pawl.topic, pawl.worker, pawl.run, pawl.step, pawl.audit,
-        pawl.note, pawl.run_kept, pawl.step_kept, pawl.audit_kept, pawl.note_kept, pawl.input_kept, pawl.act, pawl.pause,
-        pawl.queue_mark, pawl.input, pawl.delivery, pawl.gate, pawl.flow_edge, pawl.flow_step, pawl.queue,
-        pawl.workflow restart identity;
-    update pawl.setting set epoch = 1, payload_max = 4000;
-    update pawl.chore set due_at = 'infinity', position = null;
+    truncate pawl_data.task, pawl_data.wait, pawl_data.signal, pawl_data.key, pawl_data.event, pawl_data.topic, pawl_data.worker, pawl_data.run, pawl_data.step, pawl_data.audit,
+        pawl_data.note, pawl_data.run_kept, pawl_data.step_kept, pawl_data.audit_kept, pawl_data.note_kept, pawl_data.input_kept, pawl_data.act, pawl_data.pause,
+        pawl_data.queue_mark, pawl_data.input, pawl_data.delivery, pawl_data.gate, pawl_data.flow_edge, pawl_data.flow_step, pawl_data.queue,
+        pawl_data.workflow restart identity;
+    update pawl_data.setting set epoch = 1, payload_max = 4000;
+    update pawl_data.chore set due_at = 'infinity', position = null;
     perform oracle.set_days('2040-01-01');
-    perform setval('pawl.session_no', 1, false);
-    perform setval('pawl.housekeeping_clock', 0);
+    perform setval('pawl_data.session_no', 1, false);
+    perform setval('pawl_data.housekeeping_clock', 0);
     perform pawl.test_clock_set('2040-01-01 00:00:00+00');
 end
 $$;
@@ -302,7 +302,7 @@ returns text
 language plpgsql
 as $$
 declare
-    v_living bigint := (select count(*) from pawl.task t where t.task_no = 0 and not t.kept);
+    v_living bigint := (select count(*) from pawl_data.task t where t.task_no = 0 and not t.kept);
     v_runs bigint := (select count(*) from oracle.runs());
     v_error text;
 begin
@@ -311,17 +311,17 @@ begin
     from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t, generate_series(0, 1) d;
     -- A chore does one piece at a time. A day that cannot be locked at once is left to the next.
     for v_n in 1..200 loop
-        update pawl.chore c set due_at = pawl.now() where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min';
+        update pawl_data.chore c set due_at = pawl.now() where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min';
         perform pawl._do_chore(pawl.now(), false);
-        select string_agg(c.last_error, ' ') into v_error from pawl.chore c;
+        select string_agg(c.last_error, ' ') into v_error from pawl_data.chore c;
         exit when v_error is not null
-            or not exists (select from pawl.chore c where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min');
+            or not exists (select from pawl_data.chore c where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min');
     end loop;
-    update pawl.chore c set due_at = pawl.now() where c.chore = 'keys';
+    update pawl_data.chore c set due_at = pawl.now() where c.chore = 'keys';
     perform pawl._do_chore(pawl.now(), false);
-    v_error := coalesce(v_error, (select c.last_error from pawl.chore c where c.chore = 'keys'));
-    update pawl.chore set due_at = 'infinity', last_error = null;
-    return concat_ws(' ', 'kept', v_living - (select count(*) from pawl.task t where t.task_no = 0 and not t.kept),
+    v_error := coalesce(v_error, (select c.last_error from pawl_data.chore c where c.chore = 'keys'));
+    update pawl_data.chore set due_at = 'infinity', last_error = null;
+    return concat_ws(' ', 'kept', v_living - (select count(*) from pawl_data.task t where t.task_no = 0 and not t.kept),
         'gone', v_runs - (select count(*) from oracle.runs()), v_error);
 end
 $$;
@@ -338,15 +338,15 @@ begin
         select c.relname
         from pg_inherits i
         join pg_class c on c.oid = i.inhrelid
-        where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'r'
+        where c.relnamespace = 'pawl_data'::regnamespace and c.relkind = 'r'
           and right(c.relname, 8) not in (
               select to_char(day + d, 'YYYYMMDD') from generate_series(0, 1) d)
     loop
-        execute format('drop table pawl.%I', v_name);
+        execute format('drop table pawl_data.%I', v_name);
     end loop;
     perform pawl._make_partition(t, day + d)
     from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t, generate_series(0, 1) d;
-    update pawl.setting set partitions_until = 'infinity';
+    update pawl_data.setting set partitions_until = 'infinity';
 end
 $$;
 
@@ -359,4 +359,4 @@ begin
     return null;
 end
 $$;
-create trigger no_mark before insert on pawl.queue_mark for each row execute function oracle.no_mark();
+create trigger no_mark before insert on pawl_data.queue_mark for each row execute function oracle.no_mark();

@@ -44,7 +44,8 @@ player_open(struct player *player, struct coverage *coverage)
     player->conn = bench_connect();
     player->blocker = bench_connect();
     bench_do(player->conn, "set timezone to 'UTC'; set client_min_messages to warning");
-    bench_do(player->blocker, "prepare hold as select from pawl.task where run_id = $1 for update");
+    bench_do(
+        player->blocker, "prepare hold as select from pawl_data.task where run_id = $1 for update");
     player_prepare(player->conn);
     pw_buf_init(&player->sql, (size_t)1 << 20);
     pw_buf_init(&player->got, (size_t)1 << 26);

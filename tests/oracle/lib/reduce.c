@@ -95,14 +95,15 @@ write_call(struct player *player, const struct call *call, struct pw_buf *out)
     for (int i = CALL_ITEMS_MAX; i < CALL_NAMES_MAX; i++)
         if (player_find(&player->runs, maker + i) != NULL)
             pw_buf_addf(out,
-                "select run_id as r%d from pawl.task where parent_id is not null and triggered_at "
+                "select run_id as r%d from pawl_data.task where parent_id is not null and "
+                "triggered_at "
                 "= "
                 "pawl.now() order by run_id desc offset %d limit 1 \\gset\n",
                 maker + i, i - CALL_ITEMS_MAX);
     for (int i = 0; i < call->items_count; i++)
         if (player_find(&player->runs, maker + i) != NULL)
             pw_buf_addf(out,
-                "select child_id as r%d from pawl.wait where child_id is not null order by "
+                "select child_id as r%d from pawl_data.wait where child_id is not null order by "
                 "created_at desc limit 1 \\gset\n",
                 maker + i);
     pw_buf_done(&sql);
@@ -128,7 +129,8 @@ reduce_print(struct player *player, const struct call *calls, size_t count)
     pw_buf_init(&script, (size_t)1 << 24);
     pw_buf_adds(&script,
         "-- After sql/test/clock.sql, with psql:\n"
-        "select pawl.test_clock_set('2040-01-01 00:00+00'); update pawl.setting set payload_max "
+        "select pawl.test_clock_set('2040-01-01 00:00+00'); update pawl_data.setting set "
+        "payload_max "
         "= 4000;\n");
     player_reset(player);
     for (size_t i = 0; i < count; i++) {
@@ -143,7 +145,8 @@ reduce_print(struct player *player, const struct call *calls, size_t count)
             continue;
         if (calls[i].lock != 0)
             pw_buf_addf(&script,
-                "-- meanwhile, in another session: begin; select from pawl.task where run_id = "
+                "-- meanwhile, in another session: begin; select from pawl_data.task where run_id "
+                "= "
                 ":'r%d' for update;\n",
                 calls[i].lock);
         write_call(player, &calls[i], &script);

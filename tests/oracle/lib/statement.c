@@ -134,20 +134,26 @@ player_prepare(PGconn *conn)
         "prepare show as select string_agg(oracle.show_run(r), '' order by r) "
         "from unnest($1::uuid[]) r");
     bench_do(conn,
-        "prepare chosen as select (select coalesce(t.paused ->> 'reason', t.reason) from pawl.task "
+        "prepare chosen as select (select coalesce(t.paused ->> 'reason', t.reason) from "
+        "pawl_data.task "
         "t where t.run_id = $1 and t.task_no = $3), (select oracle.us((t.tries -> $2 ->> "
-        "'due')::timestamptz) from pawl.task t where t.run_id = $1 and t.task_no = $3), (select "
-        "s.source_id from (select s.* from pawl.step s where s.run_id = $1 union all select k.* "
-        "from pawl.step_kept k where k.run_id = $1) s where s.task_no = $3 and s.name = $2 order "
+        "'due')::timestamptz) from pawl_data.task t where t.run_id = $1 and t.task_no = $3), "
+        "(select "
+        "s.source_id from (select s.* from pawl_data.step s where s.run_id = $1 union all select "
+        "k.* "
+        "from pawl_data.step_kept k where k.run_id = $1) s where s.task_no = $3 and s.name = $2 "
+        "order "
         "by "
         "s.round desc limit 1)");
     bench_do(conn, "prepare children as select oracle.children($1, $2, $3)");
     bench_do(conn,
-        "prepare waits as select 1 from pawl.wait w where w.run_id = $1 and w.task_no = $2 and "
+        "prepare waits as select 1 from pawl_data.wait w where w.run_id = $1 and w.task_no = $2 "
+        "and "
         "w.name = $3");
     bench_do(conn,
-        "prepare records as select 1 from (select s.* from pawl.step s where s.run_id = $1 union "
-        "all select k.* from pawl.step_kept k where k.run_id = $1) s where s.task_no = $2 and "
+        "prepare records as select 1 from (select s.* from pawl_data.step s where s.run_id = $1 "
+        "union "
+        "all select k.* from pawl_data.step_kept k where k.run_id = $1) s where s.task_no = $2 and "
         "s.name = $3 and s.round = $4");
 }
 

@@ -240,7 +240,8 @@ void
 race_no_housekeeping(PGconn *direct)
 {
     bench_do(direct,
-        "select setval('pawl.housekeeping_clock', pawl._micros(clock_timestamp() + interval '9 "
+        "select setval('pawl_data.housekeeping_clock', pawl._micros(clock_timestamp() + interval "
+        "'9 "
         "s'))");
 }
 
@@ -266,8 +267,8 @@ race_trigger(PGconn *conn, const char *workflow, long first, long count)
 void
 race_load_ids(PGconn *conn, char (*ids)[race_id_bytes])
 {
-    PGresult *res =
-        bench_exec(conn, "select (input ->> 'n')::bigint, run_id from pawl.task where task_no = 0");
+    PGresult *res = bench_exec(
+        conn, "select (input ->> 'n')::bigint, run_id from pawl_data.task where task_no = 0");
 
     for (int row = 0; row < PQntuples(res); row++)
         (void)snprintf(ids[race_field(res, row, 0)], race_id_bytes, "%s", PQgetvalue(res, row, 1));

@@ -10,6 +10,6 @@ select is((select kind || ' ' || topic || ' ' || (form ->> 'question') from pawl
 select is(pawl.approve(:'r', 'publish', 'ann', 'looks good', '{"pages": 3}'), 'taken', 'ann approves');
 select is((select count(*) from pawl.list_waits(approvals => true)), 0::bigint, 'nothing is pending');
 select is((select record #>> '{steps,0,output,by}' from t.one(:s)), 'ann', 'the step says who');
-select is((select output::text from pawl.step where run_id = :'r'), '{"approved" : true, "by" : "ann", "why" : "looks good", "payload" : {"pages": 3}}', 'and why, and what she filled in');
+select is((select output::text from pawl_data.step where run_id = :'r'), '{"approved" : true, "by" : "ann", "why" : "looks good", "payload" : {"pages": 3}}', 'and why, and what she filled in');
 select is((select what || ' ' || who || ' ' || (detail ->> 'why') from pawl.history(:'r') where what = 'approved'), 'approved ann looks good', 'so does the history');
 select * from finish();

@@ -20,8 +20,8 @@ select t.run() as paused \gset
 select is((select answer from pawl.pause(array[:'paused'::uuid])), 'ok', 'paused');
 select is((select answer from pawl.cancel(array[:'paused'::uuid])), 'ok', 'paused by an operator');
 select is(t.state(:'paused'), 'CANCELLED', 'ended');
-select is((select count(*) from pawl.task), 0::bigint, 'nothing is left in the hot set');
-select is((select count(*) from pawl.wait), 0::bigint, 'nor among the waits');
+select is((select count(*) from pawl_data.task), 0::bigint, 'nothing is left in the hot set');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'nor among the waits');
 select is((select string_agg(answer, ' ') from pawl.cancel(array[:'queued', :'sleeping']::uuid[])), 'already already', 'twice: already');
 select is((select what || ' ' || who || ' ' || (detail ->> 'why') from pawl.history(:'queued') where what = 'cancel'), 'cancel ' || session_user || ' enough', 'the history says who and why');
 select * from finish();

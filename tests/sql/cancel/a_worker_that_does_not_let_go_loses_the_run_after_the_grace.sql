@@ -10,6 +10,6 @@ select is(t.state(:'r'), 'CANCELLED', 'then it ends without being asked');
 select is((select answer from pawl.step(:s, :'r', :f, 'one')), 'cancelled', 'a late step is refused');
 select is((select answer from pawl.complete(:s, :'r', :f, '1')), 'cancelled', 'a late complete is told so, not "already"');
 select is(t.state(:'r'), 'CANCELLED', 'it never ends SUCCESS');
-select is((select count(*) from pawl.step where run_id = :'r'), 0::bigint, 'nothing was recorded');
-select is((select count(*) from pawl.wait), 0::bigint, 'the grace is over');
+select is((select count(*) from pawl_data.step where run_id = :'r'), 0::bigint, 'nothing was recorded');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'the grace is over');
 select * from finish();

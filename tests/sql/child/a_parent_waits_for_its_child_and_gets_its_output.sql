@@ -14,5 +14,5 @@ select is(pawl.slot_of(:'k'), pawl.slot_of(:'r'), 'it has the slot of its parent
 select is((select answer from pawl.complete(:s, :'k', :kf, '{"sum": 6}')), 'ok', 'the child ends');
 select is(t.state(:'r'), 'QUEUED', 'the parent goes on');
 select is((select record #>> '{steps,0,output,sum}' from t.one(:s)), '6', 'with the output of the child');
-select is((select source_id::text from pawl.step where run_id = :'r'), :'k', 'the record names the child');
+select is((select source_id::text from pawl_data.step where run_id = :'r'), :'k', 'the record names the child');
 select * from finish();

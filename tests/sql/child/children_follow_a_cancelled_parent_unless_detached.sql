@@ -20,5 +20,5 @@ select is((select string_agg(status, ' ' order by status) from pawl.list_runs('k
 select is((select told from pawl.heartbeat(:s) where run_id = :'h'), 'cancelled', 'the holder of the other is told');
 select is((select answer from pawl.complete(:s, :'h', :hf)), 'cancelled', 'and lets go');
 select is(t.state(:'h'), 'CANCELLED', 'so that it ends too');
-select is((select count(*) from pawl.wait), 0::bigint, 'no wait is left');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');
 select * from finish();

@@ -12,11 +12,11 @@ declare
     v_picked tid[] := pawl._pick_alone(p_queue, p_most, p_tenant, p_now);
 begin
     perform from pawl.trigger_many('a.flow', array_fill('2'::json, array[9]));
-    update pawl.task set due_at = due_at - interval '1 s' where input::text = '2' and due_at = p_now;
+    update pawl_data.task set due_at = due_at - interval '1 s' where input::text = '2' and due_at = p_now;
     return v_picked;
 end
 $$;
 select is((select count(*) from pawl.claim(:s, 6)), 6::bigint, 'as many as it asks for');
-select is((select count(*) from pawl.task where place = 2), 6::bigint, 'and no others are held');
+select is((select count(*) from pawl_data.task where place = 2), 6::bigint, 'and no others are held');
 
 select * from finish();

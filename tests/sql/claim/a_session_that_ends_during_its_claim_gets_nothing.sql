@@ -10,11 +10,11 @@ select t.later('2 s') \g /dev/null
 -- Stands for a sweep that comes to its end after the claim has looked at its session.
 create function pg_temp.end_session() returns trigger language plpgsql as $$
 begin
-    update pawl.worker set ended_at = pawl.now();
+    update pawl_data.worker set ended_at = pawl.now();
     return old;
 end
 $$;
-create trigger sweep before delete on pawl.wait for each row execute function pg_temp.end_session();
+create trigger sweep before delete on pawl_data.wait for each row execute function pg_temp.end_session();
 select is((select count(*) from pawl.claim(:s)), 0::bigint, 'it is given nothing');
 select is(t.state(:'r'), 'QUEUED', 'the run is ready for others');
 select t.session() as s \gset

@@ -7,7 +7,7 @@ select t.session(lease => '1 day') as s \gset
 select run_id as a, fence as af from t.held(:dead) \gset
 select t.run() as b \gset
 select t.run() as c \gset
-select t.other_holds(format('select run_id::text from pawl.task where run_id in (%L, %L) for update', :'a', :'b')) \g /dev/null
+select t.other_holds(format('select run_id::text from pawl_data.task where run_id in (%L, %L) for update', :'a', :'b')) \g /dev/null
 select is((select run_id from pawl.claim(:s, 10)), :'c'::uuid, 'claim takes what is free');
 select lives_ok(format('select t.later(''10 s'', %s)', :s), 'a sweep of what is locked, and a heartbeat');
 select is((select count(*) from pawl.list_workers(true) where session = :dead and ended_at is null), 1::bigint, 'the dead session stays until all it holds is taken back');

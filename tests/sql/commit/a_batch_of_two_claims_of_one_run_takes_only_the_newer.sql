@@ -8,6 +8,6 @@ select fence as f2 from t.one(:s) \gset
 select is(t.answers(:s, json_build_array(
     json_build_object('run', :'r', 'fence', :f2, 'kind', 'step', 'name', 'new#1', 'payload', '1', 'seq', 1),
     json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'old#1', 'payload', '1', 'seq', 1)), true), 'ok lease_lost', 'the newer first');
-select is((select string_agg(name, ' ') from pawl.step where run_id = :'r'), 'new#1', 'one record');
+select is((select string_agg(name, ' ') from pawl_data.step where run_id = :'r'), 'new#1', 'one record');
 
 select * from finish();

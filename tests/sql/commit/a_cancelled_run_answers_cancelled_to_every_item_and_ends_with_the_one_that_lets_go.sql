@@ -10,6 +10,6 @@ select json_build_array(
 select is(t.answers(:s, :'items'), 'cancelled cancelled', 'each item is told');
 select is(t.state(:'r'), 'CANCELLED', 'and the run has ended at once');
 select is(t.answers(:s, :'items', true), 'cancelled cancelled', 'the same again after a lost reply');
-select is((select count(*) from pawl.step where run_id = :'r'), 0::bigint, 'no forward record');
+select is((select count(*) from pawl_data.step where run_id = :'r'), 0::bigint, 'no forward record');
 
 select * from finish();

@@ -8,7 +8,7 @@ select json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'fail', 'payload', '{"message": "no"}')) as items \gset
 select is(t.answers(:s, :'items'), 'ok ok', 'a failed try');
 select is(t.answers(:s, :'items', true), 'already already', 'sent again');
-select is((select count(*) from pawl.audit where run_id = :'r'), 1::bigint, 'it counts once');
+select is((select count(*) from pawl_data.audit where run_id = :'r'), 1::bigint, 'it counts once');
 select t.later('2 s', :s) \g /dev/null
 select fence as f2 from t.one(:s) \gset
 select is(t.answer(:s, :'r', :f2, 'release'), 'ok', 'given back');

@@ -10,5 +10,5 @@ select is((select string_agg(c.answer, ' ' order by c.item) from pawl.commit(:s,
     '{step,step}', '{a#1,b#1}', array['"' || repeat('x', 2000000) || '"', '2'], '{1,2}') c), 'refused busy', 'too large an output');
 select is((select string_agg(c.answer, ' ' order by c.item) from pawl.commit(:s, array[:'r', :'r']::uuid[], array[:f, :f],
     '{step,step}', '{b#1,Bad#1}', '{2,1}', '{1,2}') c), 'ok refused', 'the ones before it are');
-select is((select string_agg(name, ' ' order by name) from pawl.step), 'b#1 c#1', 'what is recorded');
+select is((select string_agg(name, ' ' order by name) from pawl_data.step), 'b#1 c#1', 'what is recorded');
 select * from finish();

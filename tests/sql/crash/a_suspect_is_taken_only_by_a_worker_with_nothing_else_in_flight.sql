@@ -10,7 +10,7 @@ begin
 end $$;
 select pg_temp.crash() \g /dev/null
 select is((select suspect || ' ' || attempt from t.one(:s)), 'false 2', 'with one crash it is taken like any other');
-select pawl.release(:s, :'r', (select fence from pawl.task)) \g /dev/null
+select pawl.release(:s, :'r', (select fence from pawl_data.task)) \g /dev/null
 select pg_temp.crash() \g /dev/null
 select is(t.state(:'r'), 'QUEUED', 'with two it can be claimed');
 select is_empty(format('select * from pawl.claim(%s, 10)', :s), 'but not by everybody');

@@ -10,6 +10,6 @@ select is(t.state(:'r'), 'RUNNING', 'but it is shown as running');
 select is(t.answer(:s1, :'r', :f, 'start'), 'ok', 'it starts');
 select is(t.answer(:s1, :'r', :f, 'start'), 'already', 'once');
 select t.later('31 s') \g /dev/null
-select is((select crashes || ' ' || attempt from pawl.task), '1 1', 'and is lost');
+select is((select crashes || ' ' || attempt from pawl_data.task), '1 1', 'and is lost');
 
 select * from finish();

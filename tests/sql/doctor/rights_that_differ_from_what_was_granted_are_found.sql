@@ -10,10 +10,10 @@ select matches((select level || ' ' || found from pawl.doctor() where what = 'ri
     'functions for everybody, the worst one by name');
 revoke execute on all functions in schema pawl from public;
 select pawl.grant_role(:'named', 'producer') \g /dev/null
-grant select on pawl.task, pawl.run to :"stranger";
-select is((select level || ' ' || found from pawl.doctor() where what = 'rights'), format('bad role "%s" has SELECT on 2 objects of schema pawl that no grant names, for example pawl.run', :'stranger'), 'tables of a role');
+grant select on pawl_data.task, pawl_data.run to :"stranger";
+select is((select level || ' ' || found from pawl.doctor() where what = 'rights'), format('bad role "%s" has SELECT on 2 objects of schema pawl that no grant names, for example pawl_data.run', :'stranger'), 'tables of a role');
 select matches((select cure from pawl.doctor() where what = 'rights'), 'install pawl again, or call pawl.grant_role', 'with the cure');
-revoke select on pawl.task, pawl.run from :"stranger";
+revoke select on pawl_data.task, pawl_data.run from :"stranger";
 revoke usage on schema pawl from :"named";
 select is((select level || ' ' || found from pawl.doctor() where what = 'rights'), format('bad role "%s" lacks USAGE on 1 object of schema pawl that a grant names, for example pawl', :'named'), 'a role that lacks what it was granted');
 grant usage on schema pawl to :"named";

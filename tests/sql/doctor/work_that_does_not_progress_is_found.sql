@@ -65,7 +65,7 @@ select t.later('25 h', :s);
 select is(pg_temp.found('wait'), format('note: 1 run has waited for approval boss for more than a week; the first, %s, for 7 days | note: 1 run has waited for event paid for more than a week; the first, %s, for 7 days', :'a', :'e'), 'but not for more than a week without a word');
 
 -- Counts.
-update pawl.chore set position = date_part('epoch', pawl.now() - interval '1 min')::bigint::text where chore = 'rollup';
+update pawl_data.chore set position = date_part('epoch', pawl.now() - interval '1 min')::bigint::text where chore = 'rollup';
 select is(pg_temp.found('metrics'), null, 'ended runs are counted');
 select pawl.leave(:s), pawl.test_clock_advance('30 min') \g /dev/null
 select matches(pg_temp.found('metrics'), '^note: runs that ended in the last 31 min are not counted', 'counts that stand still');

@@ -6,5 +6,5 @@ select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'paid')), 'ok',
 select is((select answer from pawl.cancel(array[:'r'::uuid])), 'ok', 'cancelled');
 select is((select woken from pawl.emit('paid')), 0, 'the event wakes nobody');
 select is(t.state(:'r'), 'CANCELLED', 'the run stays cancelled');
-select is((select count(*) from pawl.step where run_id = :'r'), 0::bigint, 'no record was made');
+select is((select count(*) from pawl_data.step where run_id = :'r'), 0::bigint, 'no record was made');
 select * from finish();

@@ -2,7 +2,7 @@
 select * from no_plan();
 select t.session() as s \gset
 create function matches(p_match json, p_payload json) returns boolean language plpgsql as $$
-declare v_run record; v_session bigint := (select max(session_id) from pawl.worker); v_topic text := gen_random_uuid(); v_before boolean; v_after boolean;
+declare v_run record; v_session bigint := (select max(session_id) from pawl_data.worker); v_topic text := gen_random_uuid(); v_before boolean; v_after boolean;
 begin
     -- The event after the wait, and the event before the wait, must agree.
     select h.* into v_run from t.held(v_session) h;

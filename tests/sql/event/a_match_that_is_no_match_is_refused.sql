@@ -9,5 +9,5 @@ select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'x', match => '
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'x', match => '[1]')), 'refused', 'an array for a match');
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'x', match => '"/id"')), 'refused', 'a scalar for a match');
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'x', match => json_build_object('/' || repeat('p', 200), 1))), 'refused', 'a path that is too long');
-select is((select count(*) from pawl.wait), 0::bigint, 'nothing waits');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'nothing waits');
 select * from finish();

@@ -7,9 +7,9 @@ declare
     r record;
 begin
     perform pawl.test_clock_advance('1 s');
-    perform pawl.kill(array(select k.run_id from pawl.task k where k.place = 0));
-    select h.* into r from t.held((select max(session_id) from pawl.worker)) h;
-    if (select answer from pawl.wait_event((select max(session_id) from pawl.worker), r.run_id, r.fence, 'w', 'x', match => match)) <> 'ok' then
+    perform pawl.kill(array(select k.run_id from pawl_data.task k where k.place = 0));
+    select h.* into r from t.held((select max(session_id) from pawl_data.worker)) h;
+    if (select answer from pawl.wait_event((select max(session_id) from pawl_data.worker), r.run_id, r.fence, 'w', 'x', match => match)) <> 'ok' then
         raise exception 'no wait';
     end if;
     return r.run_id;
@@ -40,7 +40,7 @@ select is((select answer || ' ' || woken from pawl.emit('x', :'odd')), 'ok 0', '
 select t.waits(null) as r3 \gset
 select is((select answer || ' ' || woken from pawl.emit('x', :'odd')), 'ok 1', 'a wait without a match takes it');
 select is((select answer from pawl.emit('y', :'odd')), 'ok', 'nobody waits');
-select count(*) from pawl.kill(array(select k.run_id from pawl.task k where k.place = 0)) \gset
+select count(*) from pawl.kill(array(select k.run_id from pawl_data.task k where k.place = 0)) \gset
 select run_id as r4, fence as f4 from t.held(:s) \gset
 select is((select answer from pawl.emit('y', :'odd')), 'ok', 'it is stored');
 select matches(t.value_of(format('select value from pawl.wait_event(%s, %L, %s, ''w'', ''y'', match => ''{"/id": 7}'')', :s, :'r4', :f4)), '"state" : "SUCCESS"', 'a later wait finds it');

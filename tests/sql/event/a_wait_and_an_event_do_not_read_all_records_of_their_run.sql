@@ -3,16 +3,16 @@ select plan(9);
 select t.session() as s \gset
 select run_id as r, fence as f from t.held(:s) \gset
 create function many_records(run uuid, first_task int, last_task int, records int) returns bigint language sql as $$
-    insert into pawl.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
+    insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
     select run, n, 1, 1, 1, m, 1, 1, pawl.now(), pawl.now(), 's#' || m, '1'
     from generate_series(first_task, last_task) n, generate_series(1, records) m;
-    select count(*) from pawl.step
+    select count(*) from pawl_data.step
 $$;
 -- Records read so far in this transaction.
 create function records_read() returns bigint language sql as $$
     select sum(coalesce(x.idx_tup_fetch, 0) + x.seq_tup_read)::bigint
     from pg_stat_xact_all_tables x
-    where x.schemaname = 'pawl' and x.relname ~ '^step(_|$)'
+    where x.schemaname = 'pawl_data' and x.relname ~ '^step(_|$)'
 $$;
 select many_records(:'r', 0, 0, 3000) as c \gset
 

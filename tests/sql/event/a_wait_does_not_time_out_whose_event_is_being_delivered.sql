@@ -19,12 +19,12 @@ select is((
     cross join lateral pawl.commit(:s, i.runs, i.fences, i.kinds, i.names, null, i.seqs, null, null, i.options) c), 'ok', '1,200 runs wait for an event');
 select is((select woken from pawl.emit('go', '1')), 1000, 'it comes in time, and wakes 1,000 of them in one call');
 -- Others come first.
-update pawl.delivery set due_at = pawl.now() + interval '10 min';
+update pawl_data.delivery set due_at = pawl.now() + interval '10 min';
 select t.later('2 min', :s) as c \gset
-select setval('pawl.housekeeping_clock', 0) as c \gset
+select setval('pawl_data.housekeeping_clock', 0) as c \gset
 select count(*) from pawl.claim(:s, 1000) \gset
-select setval('pawl.housekeeping_clock', 0) as c \gset
+select setval('pawl_data.housekeeping_clock', 0) as c \gset
 select count(*) from pawl.claim(:s, 1000) \gset
-select is((select string_agg(distinct coalesce(output::text, error::text), ' ') || ' ' || count(*) from pawl.step where name = 'e#1'), '1 1200',
+select is((select string_agg(distinct coalesce(output::text, error::text), ' ') || ' ' || count(*) from pawl_data.step where name = 'e#1'), '1 1200',
     'the others have not timed out');
 select * from finish();

@@ -6,5 +6,5 @@ select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'paid', timeout
 select is((select woken from pawl.emit('paid', '{"n": 1}')), 1, 'the event comes in time');
 select t.later('2 min', :s);
 select is((select record #>> '{steps,0,state}' from t.one(:s)), 'SUCCESS', 'matched');
-select is((select count(*) from pawl.step where run_id = :'r'), 1::bigint, 'one record');
+select is((select count(*) from pawl_data.step where run_id = :'r'), 1::bigint, 'one record');
 select * from finish();

@@ -7,7 +7,7 @@ begin;
 select is((select woken from pawl.emit('x')), 1, 'emitted in a transaction');
 rollback;
 select is(t.state(:'r'), 'PAUSED event', 'rolled back: the run waits as before');
-select is((select count(*) from pawl.event), 0::bigint, 'and nothing is stored');
+select is((select count(*) from pawl_data.event), 0::bigint, 'and nothing is stored');
 begin;
 select is((select woken from pawl.emit('x')), 1, 'emitted again');
 commit;

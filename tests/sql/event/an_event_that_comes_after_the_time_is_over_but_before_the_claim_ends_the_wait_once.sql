@@ -6,6 +6,6 @@ select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'paid', timeout
 select t.later('1 min', :s);
 select is((select woken from pawl.emit('paid', '{"n": 1}')), 1, 'the timer has fired, nobody has claimed, the event comes');
 select is((select record #>> '{steps,0,state}' from t.one(:s)), 'SUCCESS', 'matched');
-select is((select count(*) from pawl.step where run_id = :'r'), 1::bigint, 'exactly one end');
-select is((select count(*) from pawl.wait), 0::bigint, 'no wait is left');
+select is((select count(*) from pawl_data.step where run_id = :'r'), 1::bigint, 'exactly one end');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');
 select * from finish();

@@ -10,12 +10,12 @@ create function pg_temp.waits(session bigint, run uuid, task int, timeout bigint
 $$;
 -- Housekeeping comes to these first.
 create function pg_temp.crowd(size int) returns void language sql as $$
-    insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, created_at, due_at)
+    insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, created_at, due_at)
     select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 0, 'w#1', 3, 1, '', 'go', '', w.digest, pawl.now(), 'infinity'
-    from (select distinct w.digest from pawl.wait w where w.topic = 'go') w, generate_series(1, size) n
+    from (select distinct w.digest from pawl_data.wait w where w.topic = 'go') w, generate_series(1, size) n
 $$;
 create function pg_temp.taken() returns text language sql as $$
-    select string_agg(task_no || ' ' || output::text, ', ' order by task_no) from pawl.step where kind = 3 and state = 1
+    select string_agg(task_no || ' ' || output::text, ', ' order by task_no) from pawl_data.step where kind = 3 and state = 1
 $$;
 
 -- A task that begins to wait.
@@ -32,10 +32,10 @@ select is(pg_temp.taken(), '1000000 1', 'it is taken once');
 
 -- A task whose wait is over.
 select answer from pawl.kill(array[:'r'::uuid]) \g /dev/null
-delete from pawl.step;
-delete from pawl.wait;
-delete from pawl.delivery;
-delete from pawl.event;
+delete from pawl_data.step;
+delete from pawl_data.wait;
+delete from pawl_data.delivery;
+delete from pawl_data.event;
 select t.dblink_disconnect('other') \g /dev/null
 select run_id as r from pawl.trigger('w.flow', '5') \gset
 select count(*) from pawl.claim(:s, 10) \g /dev/null

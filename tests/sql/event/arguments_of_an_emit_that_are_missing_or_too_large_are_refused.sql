@@ -9,5 +9,5 @@ select throws_ok($$select * from pawl.emit('x', null)$$, 'PW009', null, 'no payl
 select throws_ok($$select * from pawl.emit('x', to_json(repeat('p', 1048576)))$$, 'PW009', null, 'a payload over a megabyte');
 select throws_ok($$select * from pawl.emit('x', tenant => null)$$, 'PW003', null, 'a null tenant');
 select lives_ok($$select * from pawl.emit('x', to_json(repeat('p', 1048574)))$$, 'a payload of just a megabyte is taken');
-select is((select count(*) from pawl.event), 1::bigint, 'and only that one is stored');
+select is((select count(*) from pawl_data.event), 1::bigint, 'and only that one is stored');
 select * from finish();

@@ -10,5 +10,5 @@ create temporary table waits as select c.* from (select array_agg(run_id) as r, 
 select is((select count(*) from waits where answer = 'ok'), 600::bigint, '300 runs wait');
 select is((select woken from pawl.emit('go', '{"x": 1}')), 300, 'one event wakes them all');
 select is((select count(*) from run where t.state(id) = 'QUEUED'), 300::bigint, 'each is queued');
-select is((select count(distinct source_id) from pawl.step), 1::bigint, 'each record names the event');
+select is((select count(distinct source_id) from pawl_data.step), 1::bigint, 'each record names the event');
 select * from finish();

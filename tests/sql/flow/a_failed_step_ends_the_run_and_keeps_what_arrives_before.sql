@@ -21,5 +21,5 @@ select is((select string_agg(told, ',') from pawl.heartbeat(:s) where run_id = :
 select is(t.done(:s, :'r', 'b', '2'), 'ok', 'a result that arrives before the end');
 select is((select status || ': ' || (error ->> 'message') from pawl.result(:'r')), 'ERROR: step a#1 failed: no', 'the run ends');
 select is((select string_agg((x ->> 'name') || ' ' || (x ->> 'state'), ', ' order by x ->> 'name') from pawl.get_run(:'r'), json_array_elements(steps) x), 'a ERROR, b SUCCESS', 'and keeps what was done');
-select is((select count(*) from pawl.task) + (select count(*) from pawl.gate) + (select count(*) from pawl.wait), 0::bigint, 'nothing is left');
+select is((select count(*) from pawl_data.task) + (select count(*) from pawl_data.gate) + (select count(*) from pawl_data.wait), 0::bigint, 'nothing is left');
 select * from finish();

@@ -10,5 +10,5 @@ select run_id as r from pawl.trigger('out.flow', '1') \gset
 select is((select count(*) from pawl.list_runs()), 3::bigint, 'a run in a run in a run');
 select t.work(:s) \gset
 select is((select status || ' ' || output::jsonb from pawl.result(:'r')), 'SUCCESS {"mid": {"in": {"y": "y"}}}', 'all end together');
-select is((select count(*) from pawl.task), 0::bigint, 'nothing is left');
+select is((select count(*) from pawl_data.task), 0::bigint, 'nothing is left');
 select * from finish();

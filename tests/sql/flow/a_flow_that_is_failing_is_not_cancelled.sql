@@ -12,7 +12,7 @@ select is((select answer from pawl.cancel(array[:'r'::uuid], 'enough')), 'ERROR'
 select is(t.done(:s, :'r', 'b', '1'), 'ok', 'what the other came to is recorded, so nothing was acknowledged that forbids it');
 select is(t.state(:'r'), 'ERROR', 'it ends as it was to');
 select is((select answer from pawl.cancel(array[:'r'::uuid])), 'ERROR', 'and later the answer is the same');
-select is((select count(*) from pawl.audit where run_id = :'r' and what = 'cancel'), 0::bigint, 'nobody has cancelled it');
+select is((select count(*) from pawl_data.audit where run_id = :'r' and what = 'cancel'), 0::bigint, 'nobody has cancelled it');
 
 select run_id as r, fence as f from t.held(:s) \gset
 select t.answers(:s, json_build_array(

@@ -13,7 +13,7 @@ select results_eq('twice', array['ok, ok'], 'a step, and its task is done');
 select results_eq('twice', array['already 7, already 8'], 'sent again, both are answered with what is recorded');
 select is((select answer from pawl.step(:s, :'r', 1, 'other', '7', 1000000)), 'lease_lost', 'a step that was not recorded is not');
 select is((select answer from pawl.sleep(:s, :'r', 1, 'nap', '1 s', 1000000)), 'already', 'of a wait nothing is left');
-select is((select count(*) from pawl.audit a where a.run_id = :'r' and a.what = 'late_result'), 1::bigint, 'only that one came late');
+select is((select count(*) from pawl_data.audit a where a.run_id = :'r' and a.what = 'late_result'), 1::bigint, 'only that one came late');
 select t.done(:s, :'r', 'b', '1') as c \gset
 select results_eq('twice', array['already 7, already 8'], 'nor does the end of the run change the answers');
 select is(t.state(:'r'), 'SUCCESS', 'which ended well');

@@ -22,5 +22,5 @@ select is(t.done(:s, :'r', 'each', '20', 1), 'ok', 'now it works');
 select is((select input::jsonb - 'run' from pawl.claim(:s, 10)), '{"b": "b", "each": [10, 20, 30]}', 'the join sees all');
 select t.done(:s, :'r', 'end', '1') as c \gset
 select is(t.state(:'r'), 'SUCCESS', 'done');
-select is((select count(*) from pawl.gate), 0::bigint, 'no gate is left');
+select is((select count(*) from pawl_data.gate), 0::bigint, 'no gate is left');
 select * from finish();

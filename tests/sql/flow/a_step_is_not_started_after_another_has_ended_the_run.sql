@@ -6,5 +6,5 @@ select pawl.add_step('f.flow', 'a', '{}', '{"condition": {"/run": 9}, "unmet": "
 select pawl.add_step('f.flow', 'b', '{}', '{"condition": {"/run": 1}}') as c \gset
 select run_id as r from pawl.trigger('f.flow', '1') \gset
 select is(t.state(:'r'), 'ERROR', 'it ends');
-select is((select count(*) from pawl.task), 0::bigint, 'and b has no task');
+select is((select count(*) from pawl_data.task), 0::bigint, 'and b has no task');
 select * from finish();

@@ -19,5 +19,5 @@ select is(:'a'::text, 'ok ok ok', 'they end');
 select is((select input::jsonb - 'run' from pawl.claim(:s, 10)), '{"kid": "k", "kids": ["k", "k"]}', 'and their outputs are those of the steps');
 select t.done(:s, :'r', 'end', '1') as c \gset
 select is(t.state(:'r'), 'SUCCESS', 'done');
-select is((select count(*) from pawl.wait), 0::bigint, 'no wait is left');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');
 select * from finish();

@@ -20,7 +20,7 @@ exception
 end
 $$;
 create function pg_temp.states(run uuid) returns text language sql as $$
-    select string_agg(p.name || ' ' || p.state, ', ' order by p.task_no) from pawl.step p where p.run_id = run and p.name !~ '#'
+    select string_agg(p.name || ' ' || p.state, ', ' order by p.task_no) from pawl_data.step p where p.run_id = run and p.name !~ '#'
 $$;
 
 -- One of two.

@@ -24,7 +24,7 @@ select is(pg_temp.debit(pawl.step_token(:b, :'r', 1, 'debit', 2, 2000000)), 'ok'
 select is((select balance from account), 90, 'with the effect');
 select is(pg_temp.debit(pawl.step_token(:b, :'r', 1, 's', 1, 2000000)), 'already', 'one that is recorded is known');
 -- A commit of the other was under way when its sibling failed, so that it could not be marked.
-update pawl.task set ending = null where task_no = 2000000;
+update pawl_data.task set ending = null where task_no = 2000000;
 select is((select told from pawl.held(:b)), 'cancelled', 'one that could not be marked is told the same');
 select is(t.done(:b, :'r', 'b', '2'), 'ok', 'it ends');
 select is((select status from pawl.result(:'r')), 'ERROR', 'and the run with it');

@@ -30,9 +30,9 @@ select count(*) from pawl.claim(:s, 10) \gset
 select t.done(:s, :'r', 'a', '{"n": 2, "ok": false}') as c \gset
 select is(t.state(:'r'), 'ERROR', 'a condition that must be met');
 select is((select error ->> 'message' from pawl.result(:'r')), 'the condition of step must is not met', 'and the error says so');
-select is((select count(*) from pawl.task), 0::bigint, 'no task is left');
-select is((select count(*) from pawl.gate), 0::bigint, 'no gate is left');
-select is((select count(*) from pawl.wait), 0::bigint, 'no wait is left');
+select is((select count(*) from pawl_data.task), 0::bigint, 'no task is left');
+select is((select count(*) from pawl_data.gate), 0::bigint, 'no gate is left');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');
 select throws_like($$select pawl.add_step('if.flow', 'x', '{}', '{"condition": {"no": 1}}')$$, '%JSON pointer%', 'a bad condition');
 select throws_like($$select pawl.add_step('if.flow', 'x', '{}', '{"condition": {"/a": 1}, "unmet": "shrug"}')$$, '%skip, skip_all or fail%', 'a bad unmet');
 select * from finish();

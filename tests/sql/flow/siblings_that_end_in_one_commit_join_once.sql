@@ -7,5 +7,5 @@ select count(*) from pawl.claim(:s, 10) \gset
 select is(:count, 2, 'two roots');
 select is((select string_agg(answer, ' ') from pawl.commit(:s, array[:'r', :'r']::uuid[], '{1,1}', '{complete,complete}', null, '{1,2}', null, '{1000000,2000000}')), 'ok ok', 'both at once');
 select is((select string_agg(workflow, ',') from pawl.claim(:s, 10)), 'two.flow/c', 'the third once');
-select is((select count(*) from pawl.gate), 0::bigint, 'no gate is left');
+select is((select count(*) from pawl_data.gate), 0::bigint, 'no gate is left');
 select * from finish();

@@ -9,7 +9,7 @@ select run_id as r from pawl.trigger('d.flow', '1') \gset
 select count(*) from pawl.claim(:s, 10) \gset
 select is((select string_agg(answer, ' ' order by item) from pawl.commit(:s, array[:'r', :'r', :'r']::uuid[], '{1,1,1}', '{signal,event,complete}', '{go#1,news#1,null}',
     '{null,null,1}', null, '{1000000,1000000,1000000}', null, array['{"signal": "go"}', '{"topic": "news"}', null])), 'ok ok ok', 'it ends');
-select is((select count(*) from pawl.wait), 0::bigint, 'its waits go with it');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'its waits go with it');
 select is(pawl.signal(:'r', 'go'), 'stored', 'a signal finds nobody who waits');
 select is((select answer || ' ' || woken from pawl.emit('news', '1')), 'ok 0', 'nor does an event');
 select t.done(:s, :'r', 'b', '1') as c \gset

@@ -2,7 +2,7 @@
 select plan(19);
 create function pg_temp.begin(session bigint, run uuid, task int, name text) returns text language sql as $$
     select answer
-    from pawl.commit(session, array[run], array[(select k.fence from pawl.task k where k.run_id = run and k.task_no = task)], '{begin}', array[name],
+    from pawl.commit(session, array[run], array[(select k.fence from pawl_data.task k where k.run_id = run and k.task_no = task)], '{begin}', array[name],
         null, null, array[task], null, array['{"undo": {"handler": "un' || split_part(name, '#', 1) || '"}}'])
 $$;
 create function pg_temp.undos(record json) returns text language sql as $$

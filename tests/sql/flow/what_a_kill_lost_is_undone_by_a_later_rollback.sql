@@ -13,7 +13,7 @@ select task as two from pawl.claim(:m, 1) \gset
 select is(:one || ' ' || :two, '1000000 3000001', 'two of four tasks have started');
 select is((select answer from pawl.kill(array[:'r'::uuid])), 'ok', 'when the run is killed');
 select is((select status || ' ' || (error ->> 'code') from pawl.result(:'r')), 'CANCELLED killed', 'it ends without a rollback');
-select is((select count(*) from pawl.task), 0::bigint, 'no task is left');
+select is((select count(*) from pawl_data.task), 0::bigint, 'no task is left');
 select is(t.done(:b, :'r', 'book', '1', fence => 1), 'cancelled', 'and nothing more is recorded');
 -- In the next round neither of them has started when another fails.
 select is((select answer from pawl.retry(array[:'r'::uuid])), 'ok', 'it is tried again');

@@ -15,8 +15,8 @@ select pawl.add_step('wide.flow', 'join', array(select 's' || i from generate_se
 select run_id as small from pawl.trigger('wide.flow', '{}') \gset
 select count(*) from pawl.claim(:s, 5) \g /dev/null
 select pg_temp.complete(:s, 2000) as c \gset
-select is((select count(*) from pawl.task where run_id = :'small' and task_no = 6000000), 1::bigint, '10,000 bytes are not too much');
-update pawl.task set place = 1, due_at = 'infinity' where run_id = :'small' and task_no = 6000000;
+select is((select count(*) from pawl_data.task where run_id = :'small' and task_no = 6000000), 1::bigint, '10,000 bytes are not too much');
+update pawl_data.task set place = 1, due_at = 'infinity' where run_id = :'small' and task_no = 6000000;
 select run_id as large from pawl.trigger('wide.flow', '{}') \gset
 select count(*) from pawl.claim(:s, 5) \g /dev/null
 select is(pg_temp.complete(:s, 2500), 'ok', '12,500 bytes are recorded');
@@ -35,7 +35,7 @@ select is((select r.status || ': ' || (r.error ->> 'code') || ', ' || (r.error -
     'ERROR: output_too_large, the outputs of the last steps have 12500 bytes together, the limit is 10000', 'and are too much');
 
 -- A child flow may yield more than a payload, so even few of them are looked at.
-update pawl.setting set payload_max = 2000;
+update pawl_data.setting set payload_max = 2000;
 select t.flow('in.flow', '[["a"], ["b"], ["c"]]');
 select pawl.create_flow('out.flow') as c \gset
 select pawl.add_step('out.flow', 'm1', '{}', '{"workflow": "in.flow"}'), pawl.add_step('out.flow', 'm2', '{}', '{"workflow": "in.flow"}') \g /dev/null

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 select plan(5);
-update pawl.setting set grace = '1 h';
+update pawl_data.setting set grace = '1 h';
 select t.session('{f.flow/a}') as s \gset
 select t.session() as o \gset
 select pawl.create_flow('f.flow', max_attempts => 1) as c \gset

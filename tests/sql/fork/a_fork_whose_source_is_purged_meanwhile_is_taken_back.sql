@@ -14,12 +14,12 @@ begin
     return new;
 end
 $$;
-create trigger meanwhile after insert on pawl.task for each row execute function public.meanwhile();
+create trigger meanwhile after insert on pawl_data.task for each row execute function public.meanwhile();
 select set_config('test.run', :'r', false) \g /dev/null
 select throws_ok(format('select answer from pawl.fork(%L, ''nap'')', :'r'), 'PW010', null, 'the fork says that it met a purge');
-drop trigger meanwhile on pawl.task;
-select is((select count(*) from pawl.task), 0::bigint, 'and leaves no run');
-select is((select count(*) from pawl.step), 0::bigint, 'without records');
+drop trigger meanwhile on pawl_data.task;
+select is((select count(*) from pawl_data.task), 0::bigint, 'and leaves no run');
+select is((select count(*) from pawl_data.step), 0::bigint, 'without records');
 select is((select answer from pawl.fork(:'r')), 'not_found', 'sent again, it finds nothing');
 select t.dblink_disconnect('other') \g /dev/null
 select * from finish();

@@ -36,6 +36,6 @@ select pg_temp.days(13, :s) \g /dev/null
 select is(t.state(:'sleeping'), 'SUCCESS', 'thirteen days after its end it is there');
 select pg_temp.days(4, :s) \g /dev/null
 select throws_ok(format('select t.state(%L)', :'sleeping'), 'PW001', null, 'then it is gone as well');
-select is((select count(*) from pawl.run_kept) + (select count(*) from pawl.step_kept) + (select count(*) from pawl.input_kept) + (select count(*) from pawl.note_kept), 0::bigint, 'without a trace');
+select is((select count(*) from pawl_data.run_kept) + (select count(*) from pawl_data.step_kept) + (select count(*) from pawl_data.input_kept) + (select count(*) from pawl_data.note_kept), 0::bigint, 'without a trace');
 
 select * from finish();

@@ -9,7 +9,7 @@ select 'a_' || current_database() as a \gset
 create role :a login;
 select pawl.grant_role(:'a', 'worker', 'a') \g /dev/null
 create function pg_temp.ready(tenant text) returns bigint language sql as $$
-    select count(*) from pawl.task t join pawl.queue q using (queue_id) where t.place = 0 and t.tenant = $1 and q.name = 'test.flow'
+    select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id) where t.place = 0 and t.tenant = $1 and q.name = 'test.flow'
 $$;
 create function pg_temp.as_a() returns void language plpgsql as $$
 begin
@@ -32,8 +32,8 @@ select is((select run_id from pawl.claim(:sb, 1)), :'rb'::uuid, 'another worker 
 select run_id as la from pawl.trigger('limited', tenant => 'a') \gset
 select run_id as lb from pawl.trigger('limited', tenant => 'b') \gset
 select pawl.pause_workflow('limited') \g /dev/null
-update pawl.chore set due_at = '-infinity' where due_at < 'infinity';
-select last_value as clock from pawl.housekeeping_clock \gset
+update pawl_data.chore set due_at = '-infinity' where due_at < 'infinity';
+select last_value as clock from pawl_data.housekeeping_clock \gset
 select pawl.test_clock_advance('30 s') \g /dev/null
 
 select pg_temp.as_a() \g /dev/null
@@ -41,10 +41,10 @@ call pawl.tick();
 reset role;
 select is(pg_temp.ready('a'), 6::bigint, 'its timers are ready, and the run of its lost worker');
 select is(pg_temp.ready('b') + pg_temp.ready(''), 0::bigint, 'no other timer is');
-select is((select session_id from pawl.task where run_id = :'rb'), :sb::bigint, 'nor is the run of another worker taken back');
+select is((select session_id from pawl_data.task where run_id = :'rb'), :sb::bigint, 'nor is the run of another worker taken back');
 select is(t.state(:'la') || ', ' || t.state(:'lb'), 'ERROR, QUEUED', 'its run has reached its time limit, the other is left');
-select is((select count(*) from pawl.chore where due_at > '-infinity' and due_at < 'infinity'), 0::bigint, 'no chore is done');
-select is((select last_value from pawl.housekeeping_clock), 0::bigint, 'and the clock, which is everybody''s, is left alone');
+select is((select count(*) from pawl_data.chore where due_at > '-infinity' and due_at < 'infinity'), 0::bigint, 'no chore is done');
+select is((select last_value from pawl_data.housekeeping_clock), 0::bigint, 'and the clock, which is everybody''s, is left alone');
 
 -- Its operator calls tick(), too.
 select pawl.grant_role(:'a', 'operator', 'a') \g /dev/null

@@ -14,8 +14,8 @@ select pawl.grant_role(:'z', 'worker', 'z') \g /dev/null
 select t.other_holds(format('select set_config(''role'', %L, false)', :'z')) \g /dev/null
 select t.dblink_exec('other', 'commit') \g /dev/null
 select session as e from t.dblink('other', 'select session from pawl.register(''evil'', ''{*}'')') r (session bigint) \gset
-update pawl.chore set due_at = case when chore = 'retention' then '-infinity' else 'infinity' end::timestamptz;
-select setval('pawl.housekeeping_clock', 0) \g /dev/null
+update pawl_data.chore set due_at = case when chore = 'retention' then '-infinity' else 'infinity' end::timestamptz;
+select setval('pawl_data.housekeeping_clock', 0) \g /dev/null
 select t.dblink_send_query('other', format('select pg_sleep(600) from pawl.heartbeat(%s)', :e)) \g /dev/null
 create function pg_temp.sleeps() returns boolean language sql volatile as $$
     select exists (select from pg_stat_activity a where a.datname = current_database() and a.wait_event = 'PgSleep')

@@ -13,7 +13,7 @@ call pawl.tick(true);
 call pawl.tick(true);
 select is((select count(*) from pawl.doctor() where what = 'keeper'), 0::bigint, 'somebody ticks');
 select pawl.test_clock_set(pawl.now() + interval '55 s') \g /dev/null
-select setval('pawl.housekeeping_clock', pawl._micros(pawl.now())) \g /dev/null
+select setval('pawl_data.housekeeping_clock', pawl._micros(pawl.now())) \g /dev/null
 select is((select count(*) from pawl.doctor() where what = 'keeper'), 0::bigint, 'a minute has not passed');
 select is((select notice from pawl.list_workers() where session = :s), null, 'list_workers has no notice');
 select is(pawl.why(:'l'), 'It was lost by worker worker, whose lease ended 25 s ago, and is not yet taken; the next pawl.tick() of any worker takes it back.', 'a lost run will be taken back');

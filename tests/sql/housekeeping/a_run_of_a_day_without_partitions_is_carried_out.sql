@@ -16,8 +16,8 @@ $$;
 select is(pg_temp.parts(:'early') || ' ' || pg_temp.parts(:'late'), '0 0', 'triggers have made none');
 select is((select answer from pawl.kill(array[:'killed'::uuid])), 'ok', 'an operator ends one that was never claimed');
 select is(pg_temp.parts(:'early'), 0::bigint, 'which makes none, for a run of more than a day is kept apart');
-update pawl.chore set due_at = 'infinity' where chore <> 'partitions';
-update pawl.chore set due_at = '-infinity' where chore = 'partitions';
+update pawl_data.chore set due_at = 'infinity' where chore <> 'partitions';
+update pawl_data.chore set due_at = '-infinity' where chore = 'partitions';
 call pawl.tick(true);
 select is(pg_temp.parts(:'early') || ' ' || pg_temp.parts(:'late'), '5 5', 'a tick makes those that living runs need');
 select t.session(lease => '1 day') as s \gset
@@ -27,7 +27,7 @@ select is((select string_agg(c.answer, ' ') from pawl.held(:s) h, pawl.complete(
 select is(t.state(:'early') || ' ' || t.state(:'late') || ' ' || t.state(:'killed'), 'SUCCESS SUCCESS CANCELLED', 'all are found');
 
 -- An id that somebody makes up makes no partition.
-update pawl.setting set partitions_until = pawl.now() - interval '1 day';
+update pawl_data.setting set partitions_until = pawl.now() - interval '1 day';
 select count(*) as before from pawl._partitions(pawl._run_tables()) \gset
 select is((select answer from pawl.commit(:s, array['0ffffff0-0000-7000-8000-000000000000'::uuid], '{1}', '{step}', '{a#1}', '{1}')), 'refused', 'a run that is not there');
 select is((select count(*) from pawl._partitions(pawl._run_tables())), :before::bigint, 'leaves no table behind');

@@ -7,9 +7,9 @@ select t.stop_clock();
 select t.session(lease => '1 hour') as s \gset
 select count(*) from pawl.trigger_many('test.flow', array_fill('{}'::json, array[7]), delay => '10 s') \g /dev/null
 select pawl.test_clock_advance('11 s') \g /dev/null
-create function pg_temp.waits() returns bigint language sql as $$ select count(*) from pawl.task where place = 1 $$;
+create function pg_temp.waits() returns bigint language sql as $$ select count(*) from pawl_data.task where place = 1 $$;
 create function pg_temp.locks() returns bigint language sql as $$
-    select count(*) from pg_locks l join pg_class c on c.oid = l.relation and c.relnamespace = 'pawl'::regnamespace
+    select count(*) from pg_locks l join pg_class c on c.oid = l.relation and c.relnamespace = 'pawl_data'::regnamespace
     where l.pid = pg_backend_pid() and l.mode not in ('AccessShareLock')
 $$;
 select throws_ok('call pawl.tick()', '2D000', null, 'a function that calls it raises');
@@ -20,7 +20,7 @@ select t.dblink_exec('other', 'rollback') \g /dev/null
 select throws_ok($$select t.dblink_exec('other', 'begin; call pawl.tick()')$$, '2D000', null, 'so it does behind a begin of the same message');
 select t.dblink_disconnect('other') \g /dev/null
 select is(pg_temp.waits(), 7::bigint, 'and has done nothing');
-select is((select last_value from pawl.housekeeping_clock), 0::bigint, 'the clock of housekeeping stands');
+select is((select last_value from pawl_data.housekeeping_clock), 0::bigint, 'the clock of housekeeping stands');
 do $$
 begin
     call pawl.tick();
@@ -60,7 +60,7 @@ set role :w;
 call pawl.tick(true);
 reset role;
 select pass('a worker may');
-select is((select count(*) from pawl.chore where last_error is not null), 0::bigint, 'nothing has failed');
+select is((select count(*) from pawl_data.chore where last_error is not null), 0::bigint, 'nothing has failed');
 drop owned by :none, :w;
 drop role :none, :w;
 select * from finish();

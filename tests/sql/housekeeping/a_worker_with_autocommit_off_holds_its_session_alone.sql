@@ -9,8 +9,8 @@ select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from 
 select t.run() from generate_series(1, 20) \g /dev/null
 select run_id as r, fence as f from t.one(:s) \gset
 select session as e from pawl.register('python', '{*}') \gset
-update pawl.chore set due_at = case when chore = 'retention' then '-infinity' else 'infinity' end::timestamptz;
-select setval('pawl.housekeeping_clock', 0) \g /dev/null
+update pawl_data.chore set due_at = case when chore = 'retention' then '-infinity' else 'infinity' end::timestamptz;
+select setval('pawl_data.housekeeping_clock', 0) \g /dev/null
 select t.other_holds('select ''x''') \g /dev/null
 select t.dblink_exec('other', 'commit') \g /dev/null
 select t.dblink_send_query('other', format('begin; select count(*) from pawl.heartbeat(%s)', :e)) \g /dev/null

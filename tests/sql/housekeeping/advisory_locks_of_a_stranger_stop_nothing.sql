@@ -26,11 +26,11 @@ select x from t.dblink('other', format('
         union all select pg_advisory_lock(1886287725, n) from generate_series(1, 20) n) l', '', '42', '', '42', :'r', :s)) r (x text) \g /dev/null
 -- Not only with them: after a week without housekeeping there are no partitions either.
 do $$ declare v_name text; begin
-    for v_name in select c.relname from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relispartition and c.relkind = 'r' loop
-        if v_name !~ '^(run|step|audit|input)_' then execute format('drop table pawl.%I', v_name); end if;
+    for v_name in select c.relname from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relispartition and c.relkind = 'r' loop
+        if v_name !~ '^(run|step|audit|input)_' then execute format('drop table pawl_data.%I', v_name); end if;
     end loop;
 end $$;
-update pawl.setting set partitions_until = pawl.now() - interval '2 days';
+update pawl_data.setting set partitions_until = pawl.now() - interval '2 days';
 
 select lives_ok('select answer from pawl.emit(''orders'', ''{}'', ''42'')', 'an event of a new topic and key');
 select is((select answer from pawl.wait_event(:s, :'w', :wf, 'w', 'waits', '42')), 'ok', 'a wait for one');

@@ -9,16 +9,16 @@ create function pg_temp.forget() returns void language plpgsql as $$
 declare
     v_name text;
 begin
-    for v_name in select c.relname from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relispartition and c.relkind = 'r' loop
-        execute format('drop table pawl.%I', v_name);
+    for v_name in select c.relname from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relispartition and c.relkind = 'r' loop
+        execute format('drop table pawl_data.%I', v_name);
     end loop;
-    update pawl.setting set partitions_until = pawl.now() - interval '2 days';
-    update pawl.chore set due_at = 'infinity';
+    update pawl_data.setting set partitions_until = pawl.now() - interval '2 days';
+    update pawl_data.chore set due_at = 'infinity';
 end
 $$;
 create function pg_temp.made() returns text language sql as $$
     select coalesce(string_agg(regexp_replace(c.relname, '_[0-9]+', ''), ' ' order by c.relname), 'none')
-    from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relispartition and c.relkind = 'r'
+    from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relispartition and c.relkind = 'r'
 $$;
 select t.session(lease => '1 hour') as s \gset
 
@@ -44,10 +44,10 @@ select t.dblink_exec('other', 'commit') \g /dev/null
 select lives_ok('select run_id from pawl.trigger(''test.flow'', to_json(repeat(''x'', 5000)))', 'sent again, it is taken');
 select is(pg_temp.made(), 'event input run step', 'each has made what it wrote to');
 
-update pawl.chore set due_at = '-infinity' where chore = 'partitions';
+update pawl_data.chore set due_at = '-infinity' where chore = 'partitions';
 select pawl.housekeep() \g /dev/null
-select is((select count(*) from pawl.setting where partitions_until > pawl.now() + interval '7 days'), 1::bigint, 'housekeeping makes the others');
-select is((select count(*) from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relispartition and c.relkind = 'r'), 54::bigint, 'of nine days');
+select is((select count(*) from pawl_data.setting where partitions_until > pawl.now() + interval '7 days'), 1::bigint, 'housekeeping makes the others');
+select is((select count(*) from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relispartition and c.relkind = 'r'), 54::bigint, 'of nine days');
 
 select t.dblink_disconnect('other') \g /dev/null
 select * from finish();

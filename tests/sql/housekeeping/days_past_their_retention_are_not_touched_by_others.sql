@@ -7,9 +7,9 @@ select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from 
 select to_char(pawl.now() at time zone 'UTC' - interval '60 days', 'YYYYMMDD') as day \gset
 select t.run() from generate_series(1, 5) \g /dev/null
 select run_id as r, fence as f from t.one(:s) \gset
-insert into pawl.key select workflow_id, null, pawl._id_make(pawl.now() - interval '60 days'), '', 'old', '' from pawl.workflow where name = 'test.flow';
+insert into pawl_data.key select workflow_id, null, pawl._id_make(pawl.now() - interval '60 days'), '', 'old', '' from pawl_data.workflow where name = 'test.flow';
 select t.other_holds(format('select count(*)::text from (select 1) x')) \g /dev/null
-select t.dblink_exec('other', format('lock table only pawl.run_%1$s, pawl.input_%1$s, pawl.step_%1$s, pawl.audit_%1$s, pawl.note_%1$s, pawl.event_%1$s in access exclusive mode', :'day')) \g /dev/null
+select t.dblink_exec('other', format('lock table only pawl_data.run_%1$s, pawl_data.input_%1$s, pawl_data.step_%1$s, pawl_data.audit_%1$s, pawl_data.note_%1$s, pawl_data.event_%1$s in access exclusive mode', :'day')) \g /dev/null
 create function pg_temp.lives(q text) returns text language plpgsql as $$
 begin
     execute q;
@@ -44,5 +44,5 @@ select format('select pg_temp.lives(%L)', q) from unnest(array[
     'select what from pawl.doctor()',
     'select pawl.housekeep()']) q \gexec
 select t.other_done() \g /dev/null
-select is((select last_error from pawl.chore where chore = 'retention'), null, 'retention has found it locked, and will come again');
+select is((select last_error from pawl_data.chore where chore = 'retention'), null, 'retention has found it locked, and will come again');
 select * from finish();

@@ -8,9 +8,9 @@ select t.session(lease => '1 hour') as s \gset
 select count(*) from pawl.trigger_many('test.flow', array_fill('{}'::json, array[100]), delay => '10 s') \g /dev/null
 select pawl.test_clock_set(pawl.now() + interval '11 s') \g /dev/null
 create function pg_temp.behind(by interval) returns void language sql as $$
-    select setval('pawl.housekeeping_clock', pawl._micros(pawl.now() - by))
+    select setval('pawl_data.housekeeping_clock', pawl._micros(pawl.now() - by))
 $$;
-create function pg_temp.ready() returns bigint language sql as $$ select count(*) from pawl.task where place = 0 $$;
+create function pg_temp.ready() returns bigint language sql as $$ select count(*) from pawl_data.task where place = 0 $$;
 
 select pg_temp.behind('-50 ms') \g /dev/null
 select is((select tick_due from pawl.heartbeat(:s)), false, 'a tick is not due');
@@ -39,7 +39,7 @@ select is(pg_temp.ready(), 40::bigint, 'and what the other let go');
 select count(*) from pawl.claim(:s, 1000) \g /dev/null
 select pawl.test_clock_set(pawl.now() + interval '2 min') \g /dev/null
 select count(*) from pawl.heartbeat(:s) \g /dev/null
-select is((select count(*) from pawl.chore where due_at > pawl.now() - interval '60 s' and chore in ('workers', 'rollup')), 0::bigint, 'no chore is done that way');
+select is((select count(*) from pawl_data.chore where due_at > pawl.now() - interval '60 s' and chore in ('workers', 'rollup')), 0::bigint, 'no chore is done that way');
 select is((select level from pawl.doctor() where what = 'keeper'), 'bad', 'which doctor reports');
 
 -- A clock of housekeeping that is far ahead: the clock was set back.

@@ -5,7 +5,7 @@ select t.session() as s \gset
 create function pg_temp.waits(n int) returns void language plpgsql as $$
 declare
     v record;
-    s bigint := (select session_id from pawl.worker);
+    s bigint := (select session_id from pawl_data.worker);
 begin
     select * into v from t.held(s);
     perform t.item(s, v.run_id, v.fence, 'signal', format('s%s#1', i), seq => i) from generate_series(1, n) i;

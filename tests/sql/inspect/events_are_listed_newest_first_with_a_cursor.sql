@@ -16,7 +16,7 @@ select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(before 
 select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(most => 2)), '3 2', 'a page');
 select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(cursor => :'b')), '1', 'the next');
 -- Ten thousand emits one by one take their time.
-insert into pawl.event (event_id, emitted_at, tenant, topic, key, payload)
+insert into pawl_data.event (event_id, emitted_at, tenant, topic, key, payload)
 select pawl._event_id(pawl.now()), pawl.now(), '', 'busy', '', 'null' from generate_series(1, 10000);
 select is((select count(*) || ' ' || count(event_id) || ' ' || bool_or(next_cursor is not null) from pawl.list_events('shop.paid')), '1 0 true', 'at most 10,000 are looked at; then there is a cursor and no event');
 select * from finish();

@@ -30,9 +30,9 @@ select is(finish('twice', :s, 'fail'), 'ok', 'one was retried and failed again')
 select answer from made, pawl.retry(array[run_id]) where name = 'again' \gset
 -- One that is kept apart from its day.
 select pawl._keep(run_id) from made where name = 'late' \gset
-insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
 select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 1 + 2 * (g % 2), 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
-from generate_series(1, 10500) g, pawl.queue q where q.name = 'busy.flow';
+from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 select is(failed(), 'late twice tenants other old', 'each run whose last round failed, newest first');
 select is(failed('b.flow'), 'other', 'of a workflow');
 select is(failed(tenant => 'acme'), 'tenants', 'of a tenant');
@@ -42,9 +42,9 @@ select is(failed(most => 2, cursor => (select run_id from made where name = 'twi
 select results_eq($$select workflow, round, attempt, key, worker, next_cursor = run_id, due_at is null and ended_at is not null and not ending and not rolling_back from pawl.list_runs(only_status => 'ERROR', most => 2)$$,
     $$values ('a.flow', 1, 1, 'late', 'worker', true, true), ('a.flow', 2, 2, 'twice', 'worker', true, true)$$, 'with what a list shows');
 select results_eq($$select (l.*)::text from pawl.list_runs(only_status => 'ERROR') l$$, $$select (o.*, o.run_id)::text from made m, pawl._overview(array[m.run_id], pawl.now()) o where o.status = 'ERROR' order by o.run_id desc$$, 'the same as other lists show');
-insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
 select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 2, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
-from generate_series(1, 10500) g, pawl.queue q where q.name = 'busy.flow';
+from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 select is(failed('b.flow'), 'stopped', 'after ten thousand failures of others the search stops');
 select is(failed('b.flow', cursor => (select next_cursor from pawl.list_runs('b.flow', 'ERROR'))), 'other', 'and goes on from there');
 select is(failed('no.such'), 'none', 'a workflow that there is not has none');

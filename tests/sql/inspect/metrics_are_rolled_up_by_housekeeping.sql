@@ -5,7 +5,7 @@ select pawl.create_workflow('test.flow'), pawl.create_workflow('other.flow') \gs
 select t.later('1 s', :s);
 select is((select concat_ws(' ', succeeded, failed, cancelled) from pawl.metrics('test.flow')), '0 0 0', 'nothing has ended');
 do $$
-declare v_s bigint := (select max(session_id) from pawl.worker); v record;
+declare v_s bigint := (select max(session_id) from pawl_data.worker); v record;
 begin
     for i in 1..6 loop
         perform from pawl.trigger('test.flow', to_json(i));
@@ -18,7 +18,7 @@ begin
     end loop;
 end $$;
 select is((select concat_ws(' ', succeeded, failed, cancelled) from pawl.metrics('test.flow')), '0 0 0', 'a commit counts nothing');
-do $$ begin for i in 1..20 loop perform t.later('15 s', (select max(session_id) from pawl.worker)); end loop; end $$;
+do $$ begin for i in 1..20 loop perform t.later('15 s', (select max(session_id) from pawl_data.worker)); end loop; end $$;
 select is((select concat_ws(' ', succeeded, failed, cancelled, round(mean_seconds), round(max_seconds), round(mean_wait_seconds)) from pawl.metrics('test.flow')), '3 2 1 4 4 2', 'housekeeping does, once: counts, durations, time to start');
 select is((select count(*) from pawl.metrics()), 2::bigint, 'a row for each workflow');
 select is((select succeeded from pawl.metrics('test.flow', '1 min')), 0::bigint, 'within a time');

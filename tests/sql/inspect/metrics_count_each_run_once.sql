@@ -22,7 +22,7 @@ select is(pg_temp.end_many(1000), 1000::bigint, 'a thousand runs end, on more th
 select is((select succeeded from pawl.metrics('test.flow', '10 min')), 1000::bigint, 'each is counted once');
 set timezone to 'Africa/Cairo';
 select pawl.test_clock_set('2027-05-01 12:00+00') \g /dev/null
-update pawl.chore set position = null where chore = 'rollup';
+update pawl_data.chore set position = null where chore = 'rollup';
 select is(pg_temp.end_many(100), 100::bigint, 'on the day after one that began at one o''clock');
 select is((select succeeded from pawl.metrics('test.flow', '10 min')), 100::bigint, 'they are counted, too');
 select * from finish();

@@ -8,7 +8,7 @@ select is((select string_agg(concat_ws(' ', kind, name, body), ', ' order by not
 select is((select answer from t.item(:s, :'r', :f, 'note', null, 'x', '{"kind": "other"}')), 'refused', 'another kind is refused');
 select is((select answer from t.item(:s, :'r', :f, 'note', null, repeat('x', 16385))), 'refused', 'over sixteen kilobytes is refused');
 select is((select answer from t.item(:s, :'r', :f, 'note', repeat('n', 201), 'x')), 'refused', 'a name of over 200 characters is refused');
-insert into pawl.note (run_id, note_no, task_no, at, kind, body) select :'r', nextval('pawl.trail_no'), 0, pawl.now(), 'log', 'line ' || g from generate_series(1, 998) g;
+insert into pawl_data.note (run_id, note_no, task_no, at, kind, body) select :'r', nextval('pawl_data.trail_no'), 0, pawl.now(), 'log', 'line ' || g from generate_series(1, 998) g;
 select is((select answer || ': ' || reason from t.item(:s, :'r', :f, 'note', null, 'x')), 'refused: a run has at most 1000 notes', 'the thousand and first is refused');
 select is((select count(*) from pawl.notes(:'r')), 1000::bigint, 'a thousand are read');
 select is((select count(*) from pawl.notes(:'r', most => 3)), 3::bigint, 'or fewer');

@@ -5,15 +5,15 @@ select t.session() as s \gset
 select pawl.create_workflow('a.flow', max_attempts => 1), pawl.create_workflow('b.flow', max_attempts => 1), pawl.create_workflow('noise') \gset
 do $$
 declare
-    v_session bigint := (select session_id from pawl.worker);
+    v_session bigint := (select session_id from pawl_data.worker);
     v_claim record;
     v_run uuid;
 begin
     for i in 1..120 loop
         perform pawl.test_clock_advance('1 ms');
         -- More than one step of a search examines, and not as many of each kind.
-        insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
-        select pawl._id_make(pawl.now()), 1, 1, 100, w.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '' from pawl.workflow w, generate_series(1, 3) where w.name = 'noise';
+        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+        select pawl._id_make(pawl.now()), 1, 1, 100, w.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '' from pawl_data.workflow w, generate_series(1, 3) where w.name = 'noise';
         perform from pawl.trigger('noise', delay => '1 h');
         select r.run_id into v_run from pawl.trigger(case when i % 3 = 0 then 'b.flow' else 'a.flow' end, '{}', key => 'k' || i % 50, key_while_active => true, tenant => case when i % 4 = 0 then 'acme' else '' end,
             delay => case when i % 7 = 0 then interval '1 h' end) r;
@@ -28,7 +28,7 @@ begin
         if i % 10 = 0 then
             perform pawl.cancel(array[v_run]);
         end if;
-        if i % 6 = 0 and exists (select from pawl.run r where r.run_id = v_run) and not exists (select from pawl.task k where k.run_id = v_run) then
+        if i % 6 = 0 and exists (select from pawl_data.run r where r.run_id = v_run) and not exists (select from pawl_data.task k where k.run_id = v_run) then
             perform pawl._keep(v_run);
         end if;
     end loop;
@@ -51,7 +51,7 @@ begin
 end $$;
 create function expected(f filter) returns text language sql as $$
     select coalesce(string_agg(o.run_id::text, ' ' order by o.run_id desc), '')
-    from pawl._overview(array(select run_id from pawl.task union select run_id from pawl.run union select run_id from pawl.run_kept), pawl.now()) o
+    from pawl._overview(array(select run_id from pawl_data.task union select run_id from pawl_data.run union select run_id from pawl_data.run_kept), pawl.now()) o
     where (f.workflow is null or o.workflow like replace(f.workflow, '*', '%')) and (f.status is null or o.status = f.status)
       and (f.tenant is null or o.tenant = f.tenant) and (f.key is null or o.key = f.key)
 $$;

@@ -15,9 +15,9 @@ begin
 end $$;
 create function fill(count int, status int, step interval) returns void language sql as $$
     select pawl.test_clock_advance('1 min');
-    insert into pawl.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
     select pawl._id_make(pawl.now() + g * step), 1, status, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
-    from generate_series(1, count) g, pawl.queue q where q.name = 'busy.flow'
+    from generate_series(1, count) g, pawl_data.queue q where q.name = 'busy.flow'
 $$;
 create function costs(out by_key bigint, out failures bigint) language sql as $$
     select buffers($s$select * from pawl.list_runs(only_key => 'wanted')$s$), buffers($s$select * from pawl.list_runs(only_status => 'ERROR', most => 20)$s$)
@@ -28,12 +28,12 @@ select fill(40, 2, '1 ms') \gset
 select fill(500, 1, '0.1 ms') \gset
 select by_key as key_few, failures as failures_few from costs() \gset
 -- Statistics from before the many: by them a hash of all living runs looked cheap.
-analyze pawl.run, pawl.task;
+analyze pawl_data.run, pawl_data.task;
 select fill(20000, 1, '0.01 ms') \gset
 -- Living runs, too.
 select count(*) as n from pawl.trigger_many('busy.flow', array(select to_json(n) from generate_series(1, 5000) n)) \gset
 select by_key as key_many, failures as failures_many from costs() \gset
-analyze pawl.run, pawl.task;
+analyze pawl_data.run, pawl_data.task;
 select by_key as key_analysed, failures as failures_analysed from costs() \gset
 -- An index may get one level higher meanwhile, once for each run that is looked up.
 select cmp_ok(:key_many, '<=', :key_few + 8, 'by key');

@@ -19,7 +19,7 @@ select is((select string_agg(what, ' ' order by n) from pawl.history(:'r') with 
 select is((select bool_and(at >= before) from (select at, lag(at) over (order by n) as before from pawl.history(:'r') with ordinality h (at, what, round, who, detail, n)) x), true, 'and in time');
 select run_id as r, fence as f from t.held(:s) \gset
 select is((select answer from pawl.complete(:s, :'r', :f)), 'ok', 'a plain run');
-select is((select count(*) from pawl.audit where run_id = :'r'), 0::bigint, 'writes no extra row');
+select is((select count(*) from pawl_data.audit where run_id = :'r'), 0::bigint, 'writes no extra row');
 select is((select string_agg(what, ' ') from pawl.history(:'r')), 'triggered started ended', 'and has a history all the same');
 select throws_ok($$select * from pawl.history(gen_random_uuid())$$, 'PW001', null, 'an unknown run');
 select * from finish();

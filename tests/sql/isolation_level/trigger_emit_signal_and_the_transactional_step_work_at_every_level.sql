@@ -20,5 +20,5 @@ select is((select answer from pawl.emit('x')), 'ok', 'emit at serializable');
 select is(pawl.signal(:'r', 'go'), 'stored', 'signal at serializable');
 select is(pawl.record_step(pawl.step_token(:s, :'r', :f, 'two'), '1'), 'ok', 'record_step at serializable');
 commit;
-select is((select string_agg(name, ' ' order by name) from pawl.step), 'one#1 two#1', 'both steps are recorded');
+select is((select string_agg(name, ' ' order by name) from pawl_data.step), 'one#1 two#1', 'both steps are recorded');
 select * from finish();

@@ -16,7 +16,7 @@ create function t.stop_clock()
 returns void
 language sql
 as $$
-    update pawl.test_clock set at = clock_timestamp() where at is null
+    update pawl_data.test_clock set at = clock_timestamp() where at is null
 $$;
 comment on function t.stop_clock() is 'from now on time stands still until it is moved';
 
@@ -159,7 +159,7 @@ returns text
 language sql
 as $$
     select coalesce(string_agg(a.what, ' ' order by a.audit_no), '')
-    from (select * from pawl.audit union all select * from pawl.audit_kept) a
+    from (select * from pawl_data.audit union all select * from pawl_data.audit_kept) a
     where a.run_id = run
 $$;
 comment on function t.audit(uuid) is 'the audit rows of a run, by name';
@@ -216,11 +216,11 @@ returns int
 language sql
 as $$
     select s.step_no * 1000000 + coalesce(index + 1, 0)
-    from pawl.flow_step s
-    join pawl.queue q on q.workflow_id = s.workflow_id
+    from pawl_data.flow_step s
+    join pawl_data.queue q on q.workflow_id = s.workflow_id
     where s.name = step
-      and q.queue_id = coalesce((select t.queue_id from pawl.task t where t.run_id = run and t.task_no = 0),
-                                (select r.queue_id from pawl.run r where r.run_id = run order by r.round desc limit 1))
+      and q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = run and t.task_no = 0),
+                                (select r.queue_id from pawl_data.run r where r.run_id = run order by r.round desc limit 1))
 $$;
 comment on function t.task_of(uuid, text, int) is 'the number of a task of a flow';
 
@@ -230,7 +230,7 @@ returns text
 language sql
 as $$
     select c.answer
-    from pawl.commit(session, array[run], array[coalesce(fence, (select t.fence from pawl.task t where t.run_id = run and t.task_no = t.task_of(run, step, index)), 1)],
+    from pawl.commit(session, array[run], array[coalesce(fence, (select t.fence from pawl_data.task t where t.run_id = run and t.task_no = t.task_of(run, step, index)), 1)],
                      '{complete}', null, array[output], null, array[t.task_of(run, step, index)]) c
 $$;
 comment on function t.done(bigint, uuid, text, text, int, int) is 'completes a task of a flow';
@@ -240,7 +240,7 @@ returns text
 language sql
 as $$
     select c.answer
-    from pawl.commit(session, array[run], array[coalesce((select t.fence from pawl.task t where t.run_id = run and t.task_no = t.task_of(run, step, index)), 1)],
+    from pawl.commit(session, array[run], array[coalesce((select t.fence from pawl_data.task t where t.run_id = run and t.task_no = t.task_of(run, step, index)), 1)],
                      '{fail}', null, array[error], null, array[t.task_of(run, step, index)]) c
 $$;
 comment on function t.failed(bigint, uuid, text, text, int) is 'fails a task of a flow';

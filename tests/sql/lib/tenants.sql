@@ -156,8 +156,8 @@ begin
     insert into t.victim_thing values ('flow', true, v_run, pawl.make_id());
     insert into t.victim_thing select 'event', false, e.event_id, pawl.make_id() from pawl.emit('canary-news', '{"card": "canary-payload"}', tenant => 'victim') e;
     insert into t.victim_thing values ('session', false, v_session, v_session + 1000);
-    insert into pawl.metric select q.workflow_id, pawl.now() - interval '1 min', 'victim', 5, 0, 0, 1, 1, 1 from pawl.workflow q where q.name = 'victim.coded';
-    update pawl.worker w set tenant = 'victim' where w.session_id = v_session;
+    insert into pawl_data.metric select q.workflow_id, pawl.now() - interval '1 min', 'victim', 5, 0, 0, 1, 1, 1 from pawl_data.workflow q where q.name = 'victim.coded';
+    update pawl_data.worker w set tenant = 'victim' where w.session_id = v_session;
 end
 $$;
 comment on function t.victim() is 'a tenant with something of every kind';
@@ -175,7 +175,7 @@ begin
     foreach v_query in array array['task x where tenant = ''victim''', 'run x where tenant = ''victim''', 'step x', 'note x', 'audit x', 'wait x where tenant = ''victim''',
             'signal x', 'event x where tenant = ''victim''', 'key x where tenant = ''victim''', 'worker x where tenant = ''victim''', 'topic x where tenant = ''victim''',
             'metric x', 'workflow x', 'queue x', 'pause x', 'flow_step x', 'setting x', 'granted x', 'act x'] loop
-        execute format('select md5(string_agg(x::text, '' '' order by x::text)) from pawl.%s', v_query) into v_part;
+        execute format('select md5(string_agg(x::text, '' '' order by x::text)) from pawl_data.%s', v_query) into v_part;
         v_digest := v_digest || coalesce(v_part, '-');
     end loop;
     return md5(v_digest);
@@ -341,13 +341,13 @@ as $$
     cross join lateral (
         select format('%s: %s', k, c.oid::regclass)
         from pg_class c
-        where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
+        where c.relnamespace = 'pawl_data'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f')
           and (has_table_privilege(k || '_' || current_database(), c.oid, 'select, insert, update, delete, truncate, references, trigger')
                or has_any_column_privilege(k || '_' || current_database(), c.oid, 'select, insert, update, references'))
         union all
         select format('%s: %s', k, c.oid::regclass)
         from pg_class c
-        where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'S'
+        where c.relnamespace = 'pawl_data'::regnamespace and c.relkind = 'S'
           and has_sequence_privilege(k || '_' || current_database(), c.oid, 'usage, select, update')
         union all
         select format('%s: %s', k, p.oid::regprocedure)
@@ -360,6 +360,7 @@ as $$
         union all
         select format('%s: create', k)
         where has_schema_privilege(k || '_' || current_database(), 'pawl', 'create')
+           or has_schema_privilege(k || '_' || current_database(), 'pawl_data', 'create, usage')
     ) p (x)
 $$;
 comment on function t.foreign_privileges(text[]) is 'privileges that no foreign role may have';

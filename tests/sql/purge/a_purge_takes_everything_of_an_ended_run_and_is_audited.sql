@@ -14,9 +14,9 @@ select is((select answer from pawl.cancel(array[:'r'::uuid])), 'ok', 'ends too')
 select is((select answer from pawl.purge(array[:'r'::uuid], 'asked for', 'ann')), 'ok', 'purged');
 select is((select answer from pawl.purge(array[:'r'::uuid])), 'not_found', 'twice: not found');
 select throws_ok(format('select * from pawl.get_run(%L)', :'r'), 'PW001', null, 'it is gone');
-select is((select (select count(*) from pawl.run) + (select count(*) from pawl.run_kept) + (select count(*) from pawl.step) + (select count(*) from pawl.step_kept)
-    + (select count(*) from pawl.audit) + (select count(*) from pawl.audit_kept) + (select count(*) from pawl.note) + (select count(*) from pawl.note_kept)
-    + (select count(*) from pawl.input) + (select count(*) from pawl.input_kept) + (select count(*) from pawl.key) + (select count(*) from pawl.task)), 0::bigint, 'no row of it is left');
+select is((select (select count(*) from pawl_data.run) + (select count(*) from pawl_data.run_kept) + (select count(*) from pawl_data.step) + (select count(*) from pawl_data.step_kept)
+    + (select count(*) from pawl_data.audit) + (select count(*) from pawl_data.audit_kept) + (select count(*) from pawl_data.note) + (select count(*) from pawl_data.note_kept)
+    + (select count(*) from pawl_data.input) + (select count(*) from pawl_data.input_kept) + (select count(*) from pawl_data.key) + (select count(*) from pawl_data.task)), 0::bigint, 'no row of it is left');
 select is((select who || ' ' || (detail ->> 'run') || ' ' || (detail ->> 'why') from pawl.list_acts() where what = 'purge'), 'ann ' || :'r' || ' asked for', 'the act is audited');
 select is((select created from pawl.trigger('test.flow', key => 'k')), true, 'its key is free');
 select * from finish();

@@ -8,6 +8,6 @@ select is((select value ->> 'output' from t.item(:s, :'r', :f, 'step_error', 'a#
 select is((select value ->> 'output' from t.item(:s, :'r', :f, 'retry', 'a#1', '{"code": "x"}', '{}', 1)), 'first', 'not by a failed try');
 select is((select value ->> 'output' from t.item(:s, :'r', :f, 'begin', 'a#1', null, '{"undo": {"handler": "h"}}', 1)), 'first', 'not by a start');
 select is((select value ->> 'output' from pawl.step(:s, :'r', :f, 'a', '"second"')), 'first', 'not by another value');
-select is((select output #>> '{}' from pawl.step where run_id = :'r'), 'first', 'one row, the first value');
+select is((select output #>> '{}' from pawl_data.step where run_id = :'r'), 'first', 'one row, the first value');
 
 select * from finish();

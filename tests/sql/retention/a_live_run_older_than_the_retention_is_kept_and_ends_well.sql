@@ -5,7 +5,7 @@ select run_id as r, fence as f from t.held(:s, input => to_json(repeat('x', 5000
 select is((select answer from pawl.step(:s, :'r', :f, 'one', '"old"')), 'ok', 'a step');
 select is(t.answer(:s, :'r', :f, 'note', 'n', 'a note'), 'ok', 'a note');
 select is((select answer from pawl.sleep(:s, :'r', :f, 'nap', '20 days')), 'ok', 'then it sleeps for long');
-do $$ begin for i in 1..4 loop perform t.later('5 days', (select max(session_id) from pawl.worker)); end loop; for i in 1..40 loop perform t.later('2 s', (select max(session_id) from pawl.worker)); end loop; end $$;
+do $$ begin for i in 1..4 loop perform t.later('5 days', (select max(session_id) from pawl_data.worker)); end loop; for i in 1..40 loop perform t.later('2 s', (select max(session_id) from pawl_data.worker)); end loop; end $$;
 do $$ begin for i in 1..10 loop call pawl.tick(true); end loop; end $$;
 select is((select count(*) from pg_class c where c.relname = 'step_' || to_char(pawl._id_time(:'r') at time zone 'UTC', 'YYYYMMDD')), 0::bigint, 'the partition of its day is gone');
 select is(t.state(:'r'), 'QUEUED', 'the run is not');
@@ -23,5 +23,5 @@ select is(t.state(:'r'), 'SUCCESS', 'retention counts from its end');
 select pawl.test_clock_advance('2 days') \gset
 do $$ begin for i in 1..20 loop perform t.later('70 s'); end loop; end $$;
 select throws_ok(format('select * from pawl.get_run(%L)', :'r'), 'PW001', null, 'then it leaves');
-select is((select (select count(*) from pawl.run_kept) + (select count(*) from pawl.step_kept) + (select count(*) from pawl.audit_kept) + (select count(*) from pawl.note_kept) + (select count(*) from pawl.input_kept)), 0::bigint, 'with every row that was kept');
+select is((select (select count(*) from pawl_data.run_kept) + (select count(*) from pawl_data.step_kept) + (select count(*) from pawl_data.audit_kept) + (select count(*) from pawl_data.note_kept) + (select count(*) from pawl_data.input_kept)), 0::bigint, 'with every row that was kept');
 select * from finish();

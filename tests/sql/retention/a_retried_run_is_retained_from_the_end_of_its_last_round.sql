@@ -3,7 +3,7 @@ select plan(6);
 select t.session(lease => '1 day') as s \gset
 select run_id as r, fence as f from t.held(:s, input => '{"in": 1}') \gset
 select is((select answer from pawl.fail(:s, :'r', :f, '{}', true)), 'ok', 'fails');
-do $$ begin for i in 1..10 loop perform t.later('1 day', (select max(session_id) from pawl.worker)); end loop; end $$;
+do $$ begin for i in 1..10 loop perform t.later('1 day', (select max(session_id) from pawl_data.worker)); end loop; end $$;
 select is((select answer from pawl.retry(array[:'r'::uuid])), 'ok', 'retried after ten days');
 select fence as f from t.one(:s) \gset
 select is((select answer from pawl.complete(:s, :'r', :f)), 'ok', 'ends');

@@ -15,7 +15,7 @@ select is((select run_id::text from pawl.trigger('test.flow', to_json(repeat('x'
 select pawl.test_clock_advance('3 days') \gset
 do $$ begin for i in 1..90 loop perform t.later('70 s'); end loop; end $$;
 select throws_ok(format('select * from pawl.get_run(%L)', :'r'), 'PW001', null, 'after that it is gone');
-select is((select (select count(*) from pawl.run) + (select count(*) from pawl.step) + (select count(*) from pawl.note) + (select count(*) from pawl.input)), 0::bigint, 'with all that was recorded of it');
-select is((select count(*) from pawl.key), 0::bigint, 'and its key is free');
+select is((select (select count(*) from pawl_data.run) + (select count(*) from pawl_data.step) + (select count(*) from pawl_data.note) + (select count(*) from pawl_data.input)), 0::bigint, 'with all that was recorded of it');
+select is((select count(*) from pawl_data.key), 0::bigint, 'and its key is free');
 select is((select created from pawl.trigger('test.flow', key => 'k')), true, 'for another run');
 select * from finish();

@@ -18,5 +18,5 @@ set datestyle to 'SQL, MDY';
 select lives_ok($$select t.later('10 min')$$, 'and in another');
 reset all;
 select lives_ok($$select t.later('20 days')$$, 'and after weeks');
-select is((select count(*) from pawl.metric), 1::bigint, 'the run was counted once');
+select is((select count(*) from pawl_data.metric), 1::bigint, 'the run was counted once');
 select * from finish();

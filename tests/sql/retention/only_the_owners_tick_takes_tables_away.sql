@@ -13,10 +13,10 @@ select answer from pawl.emit('x') \g /dev/null
 select to_char(pawl._id_time(:'r') at time zone 'UTC', 'YYYYMMDD') as day \gset
 select pawl.test_clock_advance('17 days') \g /dev/null
 select t.session() as s \gset
-update pawl.chore set due_at = 'infinity' where chore not in ('retention', 'tables');
-update pawl.chore set due_at = '-infinity' where chore in ('retention', 'tables');
+update pawl_data.chore set due_at = 'infinity' where chore not in ('retention', 'tables');
+update pawl_data.chore set due_at = '-infinity' where chore in ('retention', 'tables');
 create function pg_temp.days() returns bigint language sql as $$
-    select count(*) from pg_inherits i where i.inhparent in ('pawl.event'::regclass, 'pawl.run'::regclass, 'pawl.step'::regclass)
+    select count(*) from pg_inherits i where i.inhparent in ('pawl_data.event'::regclass, 'pawl_data.run'::regclass, 'pawl_data.step'::regclass)
 $$;
 create function pg_temp.locked() returns text language sql as $$
     select string_agg(c.relname, ' ' order by c.relname) from pg_locks l join pg_class c on c.oid = l.relation and c.relkind in ('r', 'p')
@@ -32,11 +32,11 @@ begin;
 select pawl.housekeep() \g /dev/null
 select is(pg_temp.locked(), 'event_' || :'day', 'housekeep() locks the tables of a day that it empties, and no parent');
 commit;
-select is(pg_relation_size('pawl.event_' || :'day'), 0::bigint, 'events first');
-select isnt(pg_relation_size('pawl.run_' || :'day'), 0::bigint, 'runs are there still');
+select is(pg_relation_size('pawl_data.event_' || :'day'), 0::bigint, 'events first');
+select isnt(pg_relation_size('pawl_data.run_' || :'day'), 0::bigint, 'runs are there still');
 -- Days go one by one, the day before this one first.
 do $$ begin for i in 1..5 loop perform pawl.test_clock_advance('2 s'), pawl.housekeep(); end loop; end $$;
-select is(pg_relation_size('pawl.run_' || :'day') + pg_relation_size('pawl.step_' || :'day'), 0::bigint, 'then runs with their steps');
+select is(pg_relation_size('pawl_data.run_' || :'day') + pg_relation_size('pawl_data.step_' || :'day'), 0::bigint, 'then runs with their steps');
 select is(pg_temp.days(), :before::bigint, 'no table is gone');
 select is((select count(*) from pawl.list_runs()), 0::bigint, 'the run is not found any more');
 

@@ -4,9 +4,9 @@ select t.stop_clock();
 create function last_day(parent text) returns date language sql as $$
     select max(to_date(right(c.relname, 8), 'YYYYMMDD')) from (select c.relname::text from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = parent::regclass offset 0) c
 $$;
-select is((select count(*) from unnest(array['run', 'step', 'input', 'audit', 'note', 'event']) n where last_day('pawl.' || n) = (pawl.now() at time zone 'UTC')::date + 7), 6::bigint, 'after the install');
+select is((select count(*) from unnest(array['run', 'step', 'input', 'audit', 'note', 'event']) n where last_day('pawl_data.' || n) = (pawl.now() at time zone 'UTC')::date + 7), 6::bigint, 'after the install');
 select t.later('1 day');
-select is((select count(*) from unnest(array['run', 'step', 'input', 'audit', 'note', 'event']) n where last_day('pawl.' || n) = (pawl.now() at time zone 'UTC')::date + 7), 6::bigint, 'a day later, by housekeeping');
+select is((select count(*) from unnest(array['run', 'step', 'input', 'audit', 'note', 'event']) n where last_day('pawl_data.' || n) = (pawl.now() at time zone 'UTC')::date + 7), 6::bigint, 'a day later, by housekeeping');
 select t.session() as s \gset
 select pawl.test_clock_advance('30 days') \gset
 select run_id as r, fence as f from t.held(:s, input => to_json(repeat('x', 5000))) \gset

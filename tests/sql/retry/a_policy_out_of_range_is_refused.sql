@@ -10,6 +10,6 @@ select throws_ok($$select pawl.create_workflow('w', jitter => 1.1)$$, 'PW003', n
 select throws_ok($$select pawl.create_workflow('w', jitter => 'NaN')$$, 'PW003', null, 'jitter that is no number');
 select throws_ok($$select pawl.create_workflow('w', cap => '200000 years')$$, 'PW003', null, 'a cap past the end of time');
 select throws_ok($$select pawl.create_workflow('w', max_attempts => null)$$, 'PW003', null, 'null attempts');
-select is((select count(*) from pawl.workflow), 0::bigint, 'nothing was created');
+select is((select count(*) from pawl_data.workflow), 0::bigint, 'nothing was created');
 
 select * from finish();

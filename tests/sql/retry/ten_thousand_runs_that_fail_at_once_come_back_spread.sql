@@ -12,14 +12,14 @@ create temporary table claimed as select run_id, fence from pawl.claim(:s, 0) li
 do $$
 begin
     for i in 1..current_setting('t.n')::int / 500 loop
-        insert into claimed select c.run_id, c.fence from pawl.claim((select max(session_id) from pawl.worker), 500) c;
+        insert into claimed select c.run_id, c.fence from pawl.claim((select max(session_id) from pawl_data.worker), 500) c;
     end loop;
 end
 $$;
 select is((select count(*) from claimed), :n::bigint, 'all are claimed');
 select is((select count(*) from pawl.commit(:s, (select array_agg(run_id order by run_id) from claimed),
     (select array_agg(fence order by run_id) from claimed), array_fill('fail'::text, array[:n])) where answer = 'ok'), :n::bigint, 'and fail in one call');
-create temporary table due as select extract(epoch from k.due_at - pawl.now()) as s from pawl.task k join claimed c using (run_id);
+create temporary table due as select extract(epoch from k.due_at - pawl.now()) as s from pawl_data.task k join claimed c using (run_id);
 select ok((select min(s) >= 5 and max(s) <= 15 from due), 'none before or beyond the window');
 select ok((select max(n) <= 3 * :n / 100.0 from (select count(*) as n from due group by floor(s * 10)) x),
     'in no tenth of a second more than three times the mean');

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What pawl.granted says is all that a role may do. A grant, a revoke and an install revoke all other privileges.
+-- What pawl_data.granted says is all that a role may do. A grant, a revoke and an install revoke all other privileges.
 select plan(22);
 \getenv pawl_sql PAWL_SQL
 \if :{?pawl_sql}
@@ -10,22 +10,22 @@ select 'gn_' || current_database() as named, 'gs_' || current_database() as stra
 select format('create role %I login', r) from unnest(array[:'named', :'stranger', :'third']) r \gexec
 select pawl.grant_role(:'named', 'reader', 'a') \g /dev/null
 create function t.may(role text) returns text language sql as $$
-    select concat_ws(' ', case when has_schema_privilege(role, 'pawl', 'usage') then 'usage' end, case when has_schema_privilege(role, 'pawl', 'create') then 'create' end,
-        case when has_table_privilege(role, 'pawl.task', 'select') then 'table' end, case when has_column_privilege(role, 'pawl.run', 'input', 'select') then 'column' end,
-        case when has_sequence_privilege(role, 'pawl.session_no', 'usage') then 'sequence' end, case when has_function_privilege(role, 'pawl.grant_role(name,text,text)', 'execute') then 'grant_role' end,
+    select concat_ws(' ', case when has_schema_privilege(role, 'pawl', 'usage') then 'usage' end, case when has_schema_privilege(role, 'pawl', 'create') then 'create' end, case when has_schema_privilege(role, 'pawl_data', 'usage') then 'data' end,
+        case when has_table_privilege(role, 'pawl_data.task', 'select') then 'table' end, case when has_column_privilege(role, 'pawl_data.run', 'input', 'select') then 'column' end,
+        case when has_sequence_privilege(role, 'pawl_data.session_no', 'usage') then 'sequence' end, case when has_function_privilege(role, 'pawl.grant_role(name,text,text)', 'execute') then 'grant_role' end,
         case when has_function_privilege(role, 'pawl.get_run(uuid)', 'execute') then 'get_run' end)
 $$;
 create procedure t.open(role text) language plpgsql as $$
 begin
-    execute format('grant all on schema pawl to %s', role);
-    execute format('grant all on all tables in schema pawl to %s', role);
-    execute format('grant select (input) on pawl.run to %s', role);
-    execute format('grant all on all sequences in schema pawl to %s', role);
+    execute format('grant all on schema pawl, pawl_data to %s', role);
+    execute format('grant all on all tables in schema pawl_data to %s', role);
+    execute format('grant select (input) on pawl_data.run to %s', role);
+    execute format('grant all on all sequences in schema pawl_data to %s', role);
     execute format('grant all on all functions in schema pawl to %s', role);
 end $$;
 select is(t.may(:'named'), 'usage get_run', 'a granted role has its set');
 call t.open('public');
-select is(t.may(:'stranger'), 'usage create table column sequence grant_role get_run', 'PUBLIC was given everything');
+select is(t.may(:'stranger'), 'usage create data table column sequence grant_role get_run', 'PUBLIC was given everything');
 set session authorization :"stranger";
 select throws_ok(format('select pawl.grant_role(%L, %L)', :'stranger', 'operator'), '42501', 'only the owner of schema pawl may call pawl.grant_role', 'and yet a stranger cannot grant itself rights');
 select throws_ok(format('select pawl.revoke_role(%L, %L)', :'named', 'reader'), '42501', 'only the owner of schema pawl may call pawl.revoke_role', 'or take them from others');
@@ -37,7 +37,7 @@ select is(t.may(:'stranger'), '', 'PUBLIC has nothing any more');
 select is(t.may(:'named'), 'usage get_run', 'the granted role has its set');
 call t.open(quote_ident(:'stranger'));
 call t.open(quote_ident(:'named'));
-select is(t.may(:'stranger'), 'usage create table column sequence grant_role get_run', 'a role was given everything by hand, with and without a grant');
+select is(t.may(:'stranger'), 'usage create data table column sequence grant_role get_run', 'a role was given everything by hand, with and without a grant');
 select pawl.grant_role(:'third', 'producer', 'b') \g /dev/null
 select is(t.may(:'stranger'), '', 'the grant of another takes it');
 select is(t.may(:'named'), 'usage get_run', 'and leaves what was granted');
@@ -72,7 +72,7 @@ reset role;
 set session authorization :"stranger";
 select lives_ok(format('select provision.admit(%L, %L)', :'third', 'c'), 'a function of the owner may grant');
 reset session authorization;
-select is((select tenant from pawl.granted where role_name = :'third'), 'c', 'what it is told');
+select is((select tenant from pawl_data.granted where role_name = :'third'), 'c', 'what it is told');
 select is(t.may(:'third'), 'usage get_run', 'and nothing else');
 select is(t.may(:'stranger'), '', 'nothing to who called it');
 drop schema provision cascade;

@@ -22,13 +22,14 @@ select is((select string_agg(format('%s: %s', a.rights, p.oid::regprocedure), ',
       and has_function_privilege(a.role, p.oid, 'execute') <> exists (select from allowed l where l.rights = a.rights and l.name = p.proname)), null, 'each role may execute the functions of its set and no other');
 select is((select string_agg(name, ', ') from allowed l where not exists (select from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.proname = l.name)), null, 'every function of a set is there');
 select is((select string_agg(format('%s %s %s', a.rights, r, c.oid::regclass), ', ') from actor a, pg_class c, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) r
-    where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and has_table_privilege(a.role, c.oid, r)), null, 'no role has a right on a table');
+    where c.relnamespace = 'pawl_data'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'f') and has_table_privilege(a.role, c.oid, r)), null, 'no role has a right on a table');
 select is((select string_agg(format('%s %s %s', a.rights, r, c.oid::regclass), ', ') from actor a, pg_class c, unnest(array['usage', 'select', 'update']) r
-    where c.relnamespace = 'pawl'::regnamespace and c.relkind = 'S' and has_sequence_privilege(a.role, c.oid, r)), null, 'nor on a sequence');
+    where c.relnamespace = 'pawl_data'::regnamespace and c.relkind = 'S' and has_sequence_privilege(a.role, c.oid, r)), null, 'nor on a sequence');
 select is((select string_agg(format('%s %s', a.rights, c.oid::regclass), ', ') from actor a, pg_class c, pg_attribute t
-    where c.relnamespace = 'pawl'::regnamespace and t.attrelid = c.oid and t.attacl is not null), null, 'nor on a column');
+    where c.relnamespace = 'pawl_data'::regnamespace and t.attrelid = c.oid and t.attacl is not null), null, 'nor on a column');
 select is((select string_agg(rights, ' ' order by rights) from actor where has_schema_privilege(role, 'pawl', 'usage')), 'operator producer reader worker', 'granted roles may use the schema');
 select is((select string_agg(rights, ' ') from actor where has_schema_privilege(role, 'pawl', 'create')), null, 'and create nothing in it');
+select is((select string_agg(rights, ' ') from actor where has_schema_privilege(role, 'pawl_data', 'usage') or has_schema_privilege(role, 'pawl_data', 'create')), null, 'nor use the schema of tables');
 select is((select string_agg(rights, ' ') from actor, pg_roles r where r.rolname = actor.role and (rolsuper or rolcreaterole or rolcreatedb or rolbypassrls)), null, 'no right was given besides');
 do $$ declare v record; begin for v in select * from actor loop execute format('drop owned by %I', v.role); execute format('drop role %I', v.role); end loop; end $$;
 select * from finish();

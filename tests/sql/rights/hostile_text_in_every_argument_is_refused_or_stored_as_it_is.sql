@@ -5,7 +5,7 @@ select run_id as r, fence as f from t.held(:s) \gset
 create temporary table hostile (x text);
 insert into hostile values (''), (' '), (''''), (''''''), ('"'), ('"; drop schema pawl cascade; --'), ('''; drop schema pawl cascade; --'), ('\'), ('\''; select 1; --'), ('%'), ('%s%L%I'), ('_'), ('$$'), ('$pawl$'),
     (e'a\nb'), (e'\t'), (e'\u0001'), (e'\u200b'), (e'\u202e'), ('é'), ('日本語'), ('😀'), ('../../etc/passwd'), ('null'), ('NULL'), ('{}'), ('[]'), ('-1'), ('0'), ('1e999'), ('true'), ('a b'), ('a/b'), ('a#1'),
-    ('a:b'), ('rollback:a'), ('#1'), ('/'), ('*'), ('.*'), ('..'), ('pg_catalog.now()'), ('pawl.task'), (repeat('x', 1000)), (repeat('x', 100000)), (repeat('(', 5000)), ('Robert''); drop table pawl.run; --');
+    ('a:b'), ('rollback:a'), ('#1'), ('/'), ('*'), ('.*'), ('..'), ('pg_catalog.now()'), ('pawl_data.task'), (repeat('x', 1000)), (repeat('x', 100000)), (repeat('(', 5000)), ('Robert''); drop table pawl_data.run; --');
 create temporary table call (verb text, sql text);
 insert into call values
     ('create_workflow name', 'select pawl.create_workflow($1)'), ('create_workflow runtime', 'select pawl.create_workflow(''h.r'' || md5($1), runtime => $1)'),
@@ -39,5 +39,5 @@ exception when others then
 end $$;
 select is((select string_agg(distinct try(replace(replace(replace(c.sql, ':s', :'s'), ':r', quote_literal(:'r') || '::uuid'), ':f', :'f'), h.x), e'\n') from hostile h), 'ok', c.verb) from call c;
 select lives_ok($$select t.later('1 min')$$, 'housekeeping still works');
-select is((select count(*) from pawl.workflow where name !~ '^[a-z0-9_.-]+$'), 0::bigint, 'no name got through that should not');
+select is((select count(*) from pawl_data.workflow where name !~ '^[a-z0-9_.-]+$'), 0::bigint, 'no name got through that should not');
 select * from finish();

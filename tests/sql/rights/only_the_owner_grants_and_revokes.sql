@@ -8,7 +8,7 @@ set session authorization :"operator";
 select throws_ok(format('select pawl.grant_role(%L, %L)', :'other', 'operator'), '42501', null, 'an operator cannot grant');
 select throws_ok(format('select pawl.grant_role(%L, %L)', :'operator', 'worker'), '42501', null, 'not even to itself');
 select throws_ok(format('select pawl.revoke_role(%L, %L)', :'operator', 'operator'), '42501', null, 'nor revoke');
-select throws_ok('select * from pawl.setting', '42501', null, 'nor read a table');
+select throws_ok('select * from pawl_data.setting', '42501', null, 'nor read a table');
 select throws_ok('create table pawl.mine (x int)', '42501', null, 'nor create one');
 select throws_ok('select pawl._epoch()', '42501', null, 'nor call a private function');
 reset session authorization;

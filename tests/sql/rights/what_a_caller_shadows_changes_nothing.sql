@@ -6,7 +6,7 @@ create role :"attacker" login;
 select pawl.grant_role(:'attacker', r) from unnest(array['producer', 'worker', 'operator', 'reader']) r \g /dev/null
 grant create on schema public to :"attacker";
 grant usage on schema t to :"attacker";
-create temporary table name as select relname::text as n from pg_class where relnamespace = 'pawl'::regnamespace and relkind in ('r', 'p', 'S');
+create temporary table name as select relname::text as n from pg_class where relnamespace = 'pawl_data'::regnamespace and relkind in ('r', 'p', 'S');
 insert into name values ('pg_class'), ('pg_inherits'), ('pg_proc'), ('pg_roles'), ('pg_auth_members'), ('pg_locks');
 grant select on name to :"attacker";
 set session authorization :"attacker";
@@ -105,6 +105,6 @@ drop role :"attacker";
 -- Only now: pgTAP keeps its plan in temporary tables, and uses names that the attack shadows.
 select plan(3);
 select is(:'did'::text, 'created ok ok ok ok taken ok ok ok ok ', 'every verb did what it does');
-select is((select count(distinct run_id) from pawl.run), 2::bigint, 'in the tables of pawl');
+select is((select count(distinct run_id) from pawl_data.run), 2::bigint, 'in the tables of pawl');
 select is(:touched, 0, 'and nothing was written to the tables of the caller');
 select * from finish();

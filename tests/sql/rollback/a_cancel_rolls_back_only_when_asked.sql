@@ -6,7 +6,7 @@ select is(t.answer(:s, :'r', :f, 'begin', 'pay#1', null, '{"undo": {"handler": "
 select is((select answer from pawl.sleep(:s, :'r', :f, 'nap', '1 day')), 'ok', 'it sleeps');
 select is((select answer from pawl.cancel(array[:'r'::uuid], 'enough', rollback => true)), 'ok', 'cancelled with rollback');
 select is(t.state(:'r'), 'QUEUED', 'not ended yet');
-select is((select count(*) from pawl.wait), 0::bigint, 'it waits for nothing else');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'it waits for nothing else');
 select is((select answer from pawl.cancel(array[:'r'::uuid])), 'already', 'twice: already');
 select fence as f from t.one(:s) \gset
 select is((select answer from pawl.step(:s, :'r', :f, 'rollback:pay')), 'ok', 'undone');

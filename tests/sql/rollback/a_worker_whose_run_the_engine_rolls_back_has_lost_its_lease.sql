@@ -9,7 +9,7 @@ select fence as f from t.one(:s) \gset
 select t.answer(:s, :'r', :f, 'begin', 'a#1', null, '{"undo": {"handler": "h"}}') as c \gset
 select from t.later('2 min');
 select from pawl.housekeep();
-select ok(rolling_back, 'a time limit starts the rollback') from pawl.task where run_id = :'r';
+select ok(rolling_back, 'a time limit starts the rollback') from pawl_data.task where run_id = :'r';
 select is(t.answer(:s, :'r', :f, 'complete'), 'lease_lost', 'the holder is told that it lost its lease');
 select pawl.kill(array[:'r']::uuid[]) as c \gset
 -- The end of the grace after a cancel.
@@ -19,7 +19,7 @@ select t.answer(:s, :'r', :f, 'begin', 'a#1', null, '{"undo": {"handler": "h"}}'
 select pawl.cancel(array[:'r']::uuid[], rollback => true) as c \gset
 select from t.later('2 min');
 select from pawl.housekeep();
-select ok(rolling_back, 'the end of the grace starts it') from pawl.task where run_id = :'r';
+select ok(rolling_back, 'the end of the grace starts it') from pawl_data.task where run_id = :'r';
 select is(t.answer(:s, :'r', :f, 'fail', null, '{}', '{"final": true}'), 'lease_lost', 'and likewise');
 select pawl.kill(array[:'r']::uuid[]) as c \gset
 -- The sweep of a cancelled run.
@@ -28,8 +28,8 @@ select fence as f from t.one(:s) \gset
 select t.answer(:s, :'r', :f, 'begin', 'a#1', null, '{"undo": {"handler": "h"}}') as c \gset
 select pawl.cancel(array[:'r']::uuid[], rollback => true) as c \gset
 select from pawl.leave(:s);
-select ok(rolling_back, 'a holder that leaves lets it start') from pawl.task where run_id = :'r';
-select ok(fence > :f and ending ->> 'fence' is null, 'under a fence that it never had') from pawl.task where run_id = :'r';
+select ok(rolling_back, 'a holder that leaves lets it start') from pawl_data.task where run_id = :'r';
+select ok(fence > :f and ending ->> 'fence' is null, 'under a fence that it never had') from pawl_data.task where run_id = :'r';
 -- Nor did anybody else have it: a later claim that waits is not the one that started the rollback.
 select t.session(lease => '10 min') as s \gset
 select fence as f from t.one(:s) \gset

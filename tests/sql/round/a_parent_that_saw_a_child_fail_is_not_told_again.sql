@@ -12,5 +12,5 @@ select is((select answer from pawl.retry(array[:'k'::uuid])), 'ok', 'it is retri
 create temporary table held as select * from pawl.claim(:s, 10);
 select is((select answer from held h, lateral pawl.complete(:s, h.run_id, h.fence, '1') where h.run_id = :'k'), 'ok', 'and succeeds');
 select is((select record #>> '{steps,0,state}' from held where run_id = :'r'), 'ERROR', 'the parent has seen the failure');
-select is((select count(*) from pawl.step where run_id = :'r'), 1::bigint, 'and is told nothing else');
+select is((select count(*) from pawl_data.step where run_id = :'r'), 1::bigint, 'and is told nothing else');
 select * from finish();

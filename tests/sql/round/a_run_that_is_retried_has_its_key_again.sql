@@ -14,7 +14,7 @@ returns text language sql as $$
 $$;
 create function pg_temp.of(key text)
 returns text language sql as $$
-    select string_agg(concat_ws(' ', k.run_id, k.expires_at), ', ') from pawl.key k where k.key = $1
+    select string_agg(concat_ws(' ', k.run_id, k.expires_at), ', ') from pawl_data.key k where k.key = $1
 $$;
 
 -- Of one that failed.
@@ -94,7 +94,7 @@ select pawl.cancel(array(select r.run_id from pawl.list_runs(only_status => 'QUE
 select run_id as x from pawl.trigger('a.flow', to_json(repeat('x', 5000)), 'n', key_while_active => true) \gset
 select t.later('30 hours') \g /dev/null
 select pawl.cancel(array[:'x'::uuid]) \g /dev/null
-select is((select count(*) from pawl.run_kept k where k.run_id = :'x' and k.key_freed), 1::bigint, 'its records are kept apart');
+select is((select count(*) from pawl_data.run_kept k where k.run_id = :'x' and k.key_freed), 1::bigint, 'its records are kept apart');
 select is(pg_temp.retry(:'x'), 'ok', 'it is retried');
 select is(pg_temp.again('n', to_json(repeat('x', 5000))), :'x' || ' f', 'the same input finds it');
 select throws_ok($$select pg_temp.again('n', to_json(repeat('x', 5001)))$$, 'PW004', null, 'another is refused');

@@ -14,7 +14,7 @@ end $$;
 -- How much longer than one look at each queue, in the best of five rounds of both: machines may have other work.
 create function pg_temp.looks(statement text) returns float8 language sql as $$
     select min(pg_temp.seconds(statement, 10)) / min(pg_temp.seconds(
-        'select count(*) from pawl.queue q, lateral (select from pawl.task t where t.place = 0 and t.queue_id = q.queue_id limit 1) x', 10))
+        'select count(*) from pawl_data.queue q, lateral (select from pawl_data.task t where t.place = 0 and t.queue_id = q.queue_id limit 1) x', 10))
     from generate_series(1, 5)
 $$;
 select t.stop_clock() \g /dev/null
@@ -25,9 +25,9 @@ select t.session('{q.flow/one,q.flow/two,q.n7,q.n70*}', '1 h') as s \gset
 select session as names, queues from pawl.register('names', array(select 'q.n' || i from generate_series(1, 1000) i)) \gset
 select is(:queues, 1000, 'a worker of a thousand names');
 select cmp_ok(pg_temp.looks(format('select pawl.heartbeat(%s)', :names)), '<', 50::float8, 'sends a heartbeat in the time of fifty looks at each queue');
-select is((select cardinality(queue_ids) from pawl.worker where session_id = :s), 14, 'names and patterns stand for their queues');
-select is((select queue_ids from pawl.worker where session_id = :s),
-          (select array_agg(queue_id order by queue_id) from pawl.queue where name ~ '^q[.](n7|n70[0-9]?|flow/(one|two))$'), 'and for no others');
+select is((select cardinality(queue_ids) from pawl_data.worker where session_id = :s), 14, 'names and patterns stand for their queues');
+select is((select queue_ids from pawl_data.worker where session_id = :s),
+          (select array_agg(queue_id order by queue_id) from pawl_data.queue where name ~ '^q[.](n7|n70[0-9]?|flow/(one|two))$'), 'and for no others');
 select cmp_ok(pg_temp.looks('select from pawl.list_queues()'), '<', 1000::float8, 'queues are listed in the time of a thousand looks');
 select is((select string_agg(workers::text, ' ' order by queue) from pawl.list_queues(10000) where queue in ('q.flow/one', 'q.n7', 'q.n8')), '201 202 201', 'with their workers');
 select cmp_ok(pg_temp.looks('select from pawl.list_workflows(most => 1000)'), '<', 1000::float8, 'workflows, too');

@@ -19,7 +19,7 @@ begin
 end $$;
 create function t.claim_buffers(session bigint) returns bigint language sql as $$ select t.buffers(format('select * from pawl.claim(%s, 10, quiet => true)', session)) $$;
 -- What is counted is the look for work, not housekeeping.
-create function t.no_housekeeping() returns void language sql as $$ select setval('pawl.housekeeping_clock', pawl._micros(pawl.now()) + 9000000) $$;
+create function t.no_housekeeping() returns void language sql as $$ select setval('pawl_data.housekeeping_clock', pawl._micros(pawl.now()) + 9000000) $$;
 grant usage on schema t to :"quiet";
 set session authorization :"quiet";
 select r.session as one from pawl.register('one', '{noisy.w1}') r \gset
@@ -27,8 +27,8 @@ select r.session as all from pawl.register('all', '{noisy.*}') r \gset
 reset session authorization;
 select count(*) from generate_series(1, 1000) n, lateral pawl.trigger('noisy.w' || 1 + n % 30, tenant => 'noisy') \g /dev/null
 select count(*) from pawl.trigger_many('noisy.w1', array_fill('{}'::json, array[1000]), tenant => 'noisy') \g /dev/null
-update pawl.task set place = 3 where ctid in (select ctid from pawl.task order by run_id limit 200);
-analyze pawl.task;
+update pawl_data.task set place = 3 where ctid in (select ctid from pawl_data.task order by run_id limit 200);
+analyze pawl_data.task;
 select t.no_housekeeping() \g /dev/null
 set session authorization :"quiet";
 select t.claim_buffers(:one) as one_before, t.claim_buffers(:all) as all_before, t.buffers('select * from pawl.list_queues()') as queues_before,
@@ -36,15 +36,15 @@ select t.claim_buffers(:one) as one_before, t.claim_buffers(:all) as all_before,
 reset session authorization;
 select count(*) from generate_series(1, 30) n, lateral pawl.trigger_many('noisy.w' || n, array_fill('{}'::json, array[1000]), tenant => 'noisy') \g /dev/null
 select count(*) from generate_series(1, 3) n, lateral pawl.trigger_many('noisy.w' || n, array_fill('{}'::json, array[10000]), tenant => 'noisy') \g /dev/null
-select cmp_ok((select count(*) from pawl.task), '>', 50000::bigint, 'another tenant has more than 50,000 runs');
+select cmp_ok((select count(*) from pawl_data.task), '>', 50000::bigint, 'another tenant has more than 50,000 runs');
 select t.no_housekeeping() \g /dev/null
 set session authorization :"quiet";
 select cmp_ok(t.claim_buffers(:one), '<=', ceil(:one_before * 1.2)::bigint, 'a worker of one queue: as many buffers as before');
 select cmp_ok(t.claim_buffers(:all), '<=', ceil(:all_before * 1.2)::bigint, 'a worker of thirty queues');
 reset session authorization;
 -- Statistics by which every task is of the other tenant, and a tenth of them suspect.
-update pawl.task set place = 3 where ctid in (select ctid from pawl.task order by run_id limit 5000);
-vacuum analyze pawl.task;
+update pawl_data.task set place = 3 where ctid in (select ctid from pawl_data.task order by run_id limit 5000);
+vacuum analyze pawl_data.task;
 discard plans;
 select t.no_housekeeping() \g /dev/null
 set session authorization :"quiet";
@@ -66,16 +66,16 @@ begin
         execute format('set session authorization %I', role);
         v_found := v_found + (select count(*) from pawl.claim(session, 1) c where c.run_id = run);
         reset session authorization;
-        update pawl.task set place = 0, session_id = null where run_id = run;
+        update pawl_data.task set place = 0, session_id = null where run_id = run;
     end loop;
     return v_found;
 end $$;
 select is(t.claims_that_find(:all, :'own', :'quiet'), 20, 'a run of its own is found at once, each time');
-update pawl.task set place = 3, session_id = null where run_id = :'own';
+update pawl_data.task set place = 3, session_id = null where run_id = :'own';
 set session authorization :"quiet";
 select is((select array_agg(run_id) from pawl.claim(:all, 1, quiet => true)), array[:'own']::uuid[], 'a suspect one, too');
 reset session authorization;
-select is((select pg_get_expr(i.indpred, i.indrelid) from pg_index i where i.indexrelid = 'pawl.task_tenant_idx'::regclass) like '%tenant <> ''''%', true, 'a run without a tenant is in no index for this');
+select is((select pg_get_expr(i.indpred, i.indrelid) from pg_index i where i.indexrelid = 'pawl_data.task_tenant_idx'::regclass) like '%tenant <> ''''%', true, 'a run without a tenant is in no index for this');
 drop owned by :"quiet";
 drop role :"quiet";
 select * from finish();

@@ -18,7 +18,7 @@ select is((select string_agg(x.answer, ' ') from got g, lateral pawl.complete(:s
 select is((select answer from pawl.emit('x')), 'ok', 'an event');
 select is((select count(*) from pawl.list_runs()), 2::bigint, 'the list has its runs only');
 reset session authorization;
-select is((select tenant from pawl.event), 'a', 'the event is of its tenant');
+select is((select tenant from pawl_data.event), 'a', 'the event is of its tenant');
 select is(t.state(:'other'), 'QUEUED', 'the run of the other tenant still waits');
 drop owned by :"bound";
 drop role :"bound";

@@ -78,7 +78,7 @@ set session authorization :"bound";
 select is(outcome(call), want, regexp_replace(call, '[0-9a-f-]{36}', case run when :'live' then 'HELD' when :'waiting' then 'WAITING' when :'ended' then 'ENDED' else 'UNKNOWN' end)) from try;
 reset session authorization;
 select is((select string_agg(status, ' ' order by status) from pawl.list_runs()), 'CANCELLED PAUSED RUNNING', 'nothing was changed');
-select is((select count(*) from pawl.signal), 0::bigint, 'nothing was left behind');
+select is((select count(*) from pawl_data.signal), 0::bigint, 'nothing was left behind');
 drop owned by :"bound";
 drop role :"bound";
 select * from finish();

@@ -16,11 +16,12 @@ begin
     for v_object in select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'pawl'::regnamespace loop
         execute format('alter routine %s owner to %I', v_object, owner);
     end loop;
-    for v_object in select c.oid::regclass::text from pg_class c where c.relnamespace = 'pawl'::regnamespace and c.relkind in ('r', 'p', 'S')
+    for v_object in select c.oid::regclass::text from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relkind in ('r', 'p', 'S')
             and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('i', 'a') and d.refclassid = 'pg_class'::regclass and c.relkind = 'S') loop
         execute format('alter table %s owner to %I', v_object, owner);
     end loop;
     execute format('alter schema pawl owner to %I', owner);
+    execute format('alter schema pawl_data owner to %I', owner);
 end $$;
 call t.give_to(:'owner');
 set session authorization :"owner";
@@ -53,7 +54,7 @@ select throws_ok(format('select pawl.grant_role(%L, %L, %L)', :'owner', 'reader'
 set session authorization :"deputy";
 select is((select count(*) from pawl.list_runs()), 2::bigint, 'a member of the owner is not bound either');
 reset session authorization;
-insert into pawl.granted values (:'owner', 'reader', 'a');
+insert into pawl_data.granted values (:'owner', 'reader', 'a');
 set session authorization :"owner";
 select is((select count(*) from pawl.list_runs()), 2::bigint, 'not even by a row that came with a restore');
 

@@ -5,7 +5,7 @@ select plan(8);
 select t.victim() \g /dev/null
 select * from t.foreign_roles() \g /dev/null
 \setenv PGDATABASE :DBNAME
-\set dumped `export PGHOST="${PAWL_DIRECT_PGHOST:-$PGHOST}" PGPORT="${PAWL_DIRECT_PGPORT:-$PGPORT}"; f=$(mktemp) && pg_dump --no-owner --no-acl --schema pawl >"$f" 2>/dev/null && psql -qXc 'drop schema pawl cascade' 2>/dev/null && psql -qX -U pawl_owner -v ON_ERROR_STOP=1 -f "$f" >/dev/null && echo true || echo false; rm -f "$f"`
+\set dumped `export PGHOST="${PAWL_DIRECT_PGHOST:-$PGHOST}" PGPORT="${PAWL_DIRECT_PGPORT:-$PGPORT}"; f=$(mktemp) && pg_dump --no-owner --no-acl --schema pawl --schema pawl_data >"$f" 2>/dev/null && psql -qXc 'drop schema pawl, pawl_data cascade' 2>/dev/null && psql -qX -U pawl_owner -v ON_ERROR_STOP=1 -f "$f" >/dev/null && echo true || echo false; rm -f "$f"`
 \if :dumped
 \else
 do $$ declare v text; begin

@@ -10,7 +10,7 @@ select is((select woken from pawl.emit('x')), 0, 'an event of no tenant');
 select is((select woken from pawl.emit('x', tenant => 'b')), 0, 'an event of another');
 select is((select woken from pawl.emit('x', tenant => 'a')), 1, 'an event of its own');
 select is((select x.answer from t.one(:s) o, lateral pawl.complete(:s, o.run_id, o.fence) x), 'ok', 'it ends');
-do $$ begin for i in 1..10 loop perform t.later('30 s', (select max(session_id) from pawl.worker)); end loop; end $$;
+do $$ begin for i in 1..10 loop perform t.later('30 s', (select max(session_id) from pawl_data.worker)); end loop; end $$;
 select 'te_' || current_database() as bound \gset
 create role :"bound" login;
 select pawl.grant_role(:'bound', 'reader', 'b') \gset

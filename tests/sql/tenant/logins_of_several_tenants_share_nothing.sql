@@ -25,8 +25,8 @@ select is((select string_agg(tenant, ' ') from pawl.list_runs()), :'a', 'in the 
 set role :"b";
 select is((select count(*) from pawl.list_runs()), 0::bigint, 'and another choice finds nothing of the first');
 reset session authorization;
-select is((select string_agg(distinct tenant, ' ') from pawl.task), :'a', 'there is no run in any other tenant');
-select is((select count(*) from pawl.worker) + (select count(*) from pawl.event), 0::bigint, 'no session and no event');
+select is((select string_agg(distinct tenant, ' ') from pawl_data.task), :'a', 'there is no run in any other tenant');
+select is((select count(*) from pawl_data.worker) + (select count(*) from pawl_data.event), 0::bigint, 'no session and no event');
 drop owned by :"a", :"b", :"c", :"d", :"ab", :"cd";
 drop role :"a", :"b", :"c", :"d", :"ab", :"cd";
 select * from finish();

@@ -11,8 +11,8 @@ select pawl.create_workflow('test.flow') \g /dev/null
 select t.flow('test.steps', '[["one"]]') \g /dev/null
 select t.session(name => 'of a') as a \gset
 select t.session(name => 'of b') as b \gset
-update pawl.worker set tenant = case session_id when :a then 'a' else 'b' end;
-update pawl.setting set tenants_bound = true;
+update pawl_data.worker set tenant = case session_id when :a then 'a' else 'b' end;
+update pawl_data.setting set tenants_bound = true;
 select pawl.idle(:a), pawl.idle(:b) \g /dev/null
 select t.dblink_exec('ear', format('listen "pawl_%s"', x)) as x from unnest(array[:a, :b]) x \g /dev/null
 select is(t.heard($$select run_id::text from pawl.trigger('test.flow', tenant => 'a')$$), 'pawl_' || :a, 'the worker of its tenant is notified');

@@ -27,7 +27,7 @@ select throws_ok($$select pawl.set_session_limit(0)$$, 'PW003', null, 'a limit o
 select throws_ok($$select pawl.set_session_limit(1000001)$$, 'PW003', null, 'nor is one that is no limit');
 
 -- What has ended does not count.
-select min(session_id) as ended from pawl.worker where tenant = 'flood' \gset
+select min(session_id) as ended from pawl_data.worker where tenant = 'flood' \gset
 set session authorization :"flood";
 select pawl.leave(:ended) \g /dev/null
 select lives_ok($$select * from pawl.register('instead', '{*}')$$, 'when a session has left, another may come');
@@ -35,7 +35,7 @@ select throws_ok($$select * from pawl.register('more', '{*}')$$, 'PW007', null, 
 reset session authorization;
 
 -- The first worker that comes back sweeps a fleet that died with its runs: no other worker may be alive to do it.
-delete from pawl.worker;
+delete from pawl_data.worker;
 select pawl.set_session_limit(3) as limit \gset
 select is(:limit, 3, 'the limit is changed');
 set session authorization :"flood";
@@ -48,15 +48,15 @@ set session authorization :"flood";
 select is((select count(*) from pawl.claim(:s1, 1)), 1::bigint, 'a worker holds a run');
 select throws_ok($$select * from pawl.register('more', '{*}')$$, 'PW007', null, 'three workers live');
 reset session authorization;
-update pawl.test_clock set at = at + interval '31 s';
+update pawl_data.test_clock set at = at + interval '31 s';
 set session authorization :"flood";
 select lives_ok($$select * from pawl.register('again', '{*}')$$, 'two have died: a new one comes');
 reset session authorization;
-select is((select string_agg(ended_why, ' ') from pawl.worker where session_id in (:s1, :s2)), 'lost lost', 'which has swept them');
+select is((select string_agg(ended_why, ' ') from pawl_data.worker where session_id in (:s1, :s2)), 'lost lost', 'which has swept them');
 select is((select string_agg(status, ' ') from pawl.list_runs()), 'QUEUED', 'and the run is ready again');
 
 -- Registrations of a tenant take turns, so that open transactions do not add up.
-update pawl.worker set ended_at = now(), ended_why = 'left';
+update pawl_data.worker set ended_at = now(), ended_why = 'left';
 select t.other_holds(format('select set_config(''session_authorization'', %L, false)', :'flood')) \g /dev/null
 select count(*) from t.dblink('other', 'select count(*)::text from generate_series(1, 3) n, lateral pawl.register(''other'' || n, ''{*}'')') r (x text) \g /dev/null
 set session authorization :"flood";

@@ -22,63 +22,63 @@ begin
     perform pawl.create_workflow(w || '.bare');
     -- Triggers.
     select t.run_id into r from pawl.trigger(w, delay => '200 days') t;
-    insert into took select zone, 'trigger: delay', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
-    insert into took select zone, 'trigger: run_timeout', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r;
+    insert into took select zone, 'trigger: delay', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
+    insert into took select zone, 'trigger: run_timeout', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     select t.run_id into r from pawl.trigger(w || '.bare', delay => '1 year 2 mons', key => 'k', key_ttl => '200 days') t;
-    insert into took select zone, 'trigger: delay with a key', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
-    insert into took select zone, 'trigger: key_ttl', extract(epoch from k.expires_at - v_now) from pawl.key k where k.run_id = r;
+    insert into took select zone, 'trigger: delay with a key', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
+    insert into took select zone, 'trigger: key_ttl', extract(epoch from k.expires_at - v_now) from pawl_data.key k where k.run_id = r;
     select t.run_id into r from pawl.trigger(w || '.bare', delay => '2 days', id => pawl.make_id()) t;
-    insert into took select zone, 'trigger: delay with an id', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
+    insert into took select zone, 'trigger: delay with an id', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
     select t.run_id into r from pawl.trigger_many(w || '.bare', array['1', '2']::json[], delay => '2 days') t where t.item = 2;
-    insert into took select zone, 'trigger_many: delay', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
+    insert into took select zone, 'trigger_many: delay', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
     select t.run_id into r from pawl.trigger_many(w || '.bare', array['1', '2']::json[], ids => array[pawl.make_id(), pawl.make_id()], delay => '2 days') t where t.item = 2;
-    insert into took select zone, 'trigger_many: delay with ids', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
+    insert into took select zone, 'trigger_many: delay with ids', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
     select t.run_id into r from pawl.trigger_many(w || '.bare', array['1', '2']::json[], array['a', 'b'], delay => '2 days', key_ttl => '3 days') t where t.item = 2;
-    insert into took select zone, 'trigger_many: delay with keys', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
-    insert into took select zone, 'trigger_many: key_ttl', extract(epoch from k.expires_at - v_now) from pawl.key k where k.run_id = r;
+    insert into took select zone, 'trigger_many: delay with keys', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
+    insert into took select zone, 'trigger_many: key_ttl', extract(epoch from k.expires_at - v_now) from pawl_data.key k where k.run_id = r;
     select t.run_id into r from pawl.trigger(w || '.flow', delay => '2 days') t;
-    insert into took select zone, 'trigger of a flow: delay and that of the step', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r and t.task_no > 0;
-    insert into took select zone, 'trigger of a flow: run_timeout', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r;
+    insert into took select zone, 'trigger of a flow: delay and that of the step', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r and t.task_no > 0;
+    insert into took select zone, 'trigger of a flow: run_timeout', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     perform pawl.pause(array[(select t.run_id from pawl.trigger(w || '.flow') t)]);
     -- Leases.
     select g.session into s from pawl.register('w', array[w || '*'], lease => '1 day') g;
-    insert into took select zone, 'register: lease', extract(epoch from k.lease_until - v_now) from pawl.worker k where k.session_id = s;
-    update pawl.worker k set lease_until = v_now where k.session_id = s;
+    insert into took select zone, 'register: lease', extract(epoch from k.lease_until - v_now) from pawl_data.worker k where k.session_id = s;
+    update pawl_data.worker k set lease_until = v_now where k.session_id = s;
     perform pawl.heartbeat(s);
-    insert into took select zone, 'heartbeat: lease', extract(epoch from k.lease_until - v_now) from pawl.worker k where k.session_id = s;
-    update pawl.worker k set lease_until = v_now - interval '1 s' where k.session_id = s;
+    insert into took select zone, 'heartbeat: lease', extract(epoch from k.lease_until - v_now) from pawl_data.worker k where k.session_id = s;
+    update pawl_data.worker k set lease_until = v_now - interval '1 s' where k.session_id = s;
     perform pawl.claim(s, 0);
-    insert into took select zone, 'claim: lease', extract(epoch from k.lease_until - v_now) from pawl.worker k where k.session_id = s;
+    insert into took select zone, 'claim: lease', extract(epoch from k.lease_until - v_now) from pawl_data.worker k where k.session_id = s;
     -- Failures, waits and limits.
     select t.run_id into r from pawl.trigger(w) t;
     select c.fence into f from pawl.claim(s) c where c.run_id = r;
     insert into took select zone, 'claim: run_timeout_ms', h.run_timeout_ms / 1000 from pawl._held(s, null) h where h.run_id = r;
     insert into took select zone, 'claim: step_timeout_ms', h.step_timeout_ms / 1000 from pawl._held(s, null) h where h.run_id = r;
     perform pawl.fail(s, r, f, '{}');
-    insert into took select zone, 'fail: base', extract(epoch from t.due_at - v_now) from pawl.task t where t.run_id = r;
+    insert into took select zone, 'fail: base', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r;
     perform pawl.kill(array[r]);
     perform pawl.retry(array[r]);
-    insert into took select zone, 'retry: run_timeout', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r;
+    insert into took select zone, 'retry: run_timeout', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     perform pawl.kill(array[r]);
     select t.run_id into r from pawl.trigger(w || '.bare', priority => 1) t;
     select c.fence into f from pawl.claim(s) c where c.run_id = r;
     perform pawl.sleep(s, r, f, 'z', '1 mon 2 days');
-    insert into took select zone, 'sleep', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r;
+    insert into took select zone, 'sleep', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     perform pawl.kill(array[r]);
     select t.run_id into r from pawl.trigger(w || '.bare', priority => 1) t;
     select c.fence into f from pawl.claim(s) c where c.run_id = r;
     perform pawl.wait_event(s, r, f, 'e', 'x', timeout => '2 days');
-    insert into took select zone, 'wait_event: timeout', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r;
+    insert into took select zone, 'wait_event: timeout', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     perform pawl.kill(array[r]);
     select t.run_id into r from pawl.trigger(w || '.bare', priority => 1) t;
     select c.fence into f from pawl.claim(s) c where c.run_id = r;
     perform pawl.wait_signal(s, r, f, 'e', timeout => '2 days');
-    insert into took select zone, 'wait_signal: timeout', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r;
+    insert into took select zone, 'wait_signal: timeout', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     perform pawl.kill(array[r]);
     select t.run_id into r from pawl.trigger(w || '.bare', priority => 1) t;
     select c.fence into f from pawl.claim(s) c where c.run_id = r;
     perform pawl.cancel(array[r]);
-    insert into took select zone, 'cancel: grace', extract(epoch from t.due_at - v_now) from pawl.wait t where t.run_id = r and t.name = 'grace';
+    insert into took select zone, 'cancel: grace', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r and t.name = 'grace';
     perform pawl.kill(array[r]);
     perform pawl.leave(s);
 end $$;
@@ -94,7 +94,7 @@ begin
     select g.session into s from pawl.register('w', '{counted}') g;
     foreach v_key in array array['older', 'newer'] loop
         select t.run_id into r from pawl.trigger('counted') t;
-        update pawl.task t set triggered_at = v_now - interval '100 hours' where t.run_id = r;
+        update pawl_data.task t set triggered_at = v_now - interval '100 hours' where t.run_id = r;
         select c.fence into f from pawl.claim(s) c;
         insert into took select zone, 'wait_event: event retention, ' || v_key, ((w.value ->> 'state') = 'SUCCESS')::int from pawl.wait_event(s, r, f, 'e', 'back', v_key) w;
         perform pawl.kill(array[r]);
@@ -113,8 +113,8 @@ select answer from pawl.emit('back', key => 'older') \g /dev/null
 select pawl.test_clock_set('2030-10-25 12:30+00') \gset
 select answer from pawl.emit('back', key => 'newer') \g /dev/null
 select pawl.test_clock_set('2030-10-27 12:00+00') \gset
-insert into pawl.metric (workflow_id, tenant, minute, succeeded, failed, cancelled, seconds_sum, seconds_max, waited_sum)
-select workflow_id, '', pawl.now() - (h - 0.5) * interval '1 hour', 1, 0, 0, 0, 0, 0 from pawl.workflow, generate_series(1, 50) h where name = 'counted';
+insert into pawl_data.metric (workflow_id, tenant, minute, succeeded, failed, cancelled, seconds_sum, seconds_max, waited_sum)
+select workflow_id, '', pawl.now() - (h - 0.5) * interval '1 hour', 1, 0, 0, 0, 0, 0 from pawl_data.workflow, generate_series(1, 50) h where name = 'counted';
 call t.look_back('UTC');
 call t.look_back('Europe/Berlin');
 set timezone to 'UTC';

@@ -6,7 +6,7 @@ create temp table source as
 select p.oid, p.proname::text as name, replace(regexp_replace(p.prosrc, '--[^\n]*', '', 'g'), 'select -', 'select ') as text
 from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.proname not like 'test\_clock%';
 create temp table duration as
-select a.attname::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relnamespace = 'pawl'::regnamespace and a.atttypid = 'interval'::regtype
+select a.attname::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid where c.relnamespace = 'pawl_data'::regnamespace and a.atttypid = 'interval'::regtype
 union
 select n.name from pg_proc p, unnest(p.proargnames, coalesce(p.proallargtypes, p.proargtypes::oid[])) n (name, type) where p.pronamespace = 'pawl'::regnamespace and n.type = 'interval'::regtype and n.name <> ''
 union

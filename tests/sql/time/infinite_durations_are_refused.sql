@@ -36,7 +36,7 @@ select throws_ok(format(call, '170000000 years'), 'PW003', null, 'too long: ' ||
 select throws_ok(format(call, x), 'PW003', null, x || ': ' || split_part(split_part(call, '(', 1), ' ', -1))
 from (select * from verb union all select * from wait) v, unnest(array['infinity', '-infinity']) x where current_setting('server_version_num')::int >= 170000;
 select lives_ok(format('select * from pawl.sleep(%s, %L, %s, ''x'', ''170000000 years'')', :s, :'r', :f), 'a sleep of any finite length is accepted');
-select is((select due_at < 'infinity' from pawl.wait where run_id = :'r'), true, 'and ends some day');
+select is((select due_at < 'infinity' from pawl_data.wait where run_id = :'r'), true, 'and ends some day');
 -- A verb with a duration that this test does not know would not be tried.
 select is((select string_agg(p.proname || ': ' || n.name, ', ') from pg_proc p, unnest(p.proargnames, p.proargtypes::oid[]) n (name, type)
     where p.pronamespace = 'pawl'::regnamespace and p.proname not like '\_%' and p.proname not like 'test\_%' and n.type = 'interval'::regtype

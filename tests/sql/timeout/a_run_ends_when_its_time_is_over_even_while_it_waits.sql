@@ -11,6 +11,6 @@ select is(t.state(:'r'), 'PAUSED sleep', 'it sleeps');
 select t.later('1 s') \g /dev/null
 select is(t.state(:'r'), 'ERROR', 'its time is over');
 select is((select error ->> 'code' from pawl.result(:'r')), 'timeout', 'with the code timeout');
-select is((select count(*) from pawl.wait), 0::bigint, 'nothing is left behind');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'nothing is left behind');
 
 select * from finish();

@@ -13,11 +13,11 @@ select t.other_holds(format('select pawl.signal(%L, ''x'')', :'p')) \g /dev/null
 select t.later('3 min', :w) \g /dev/null
 select t.later('100 ms', :w) \g /dev/null
 select is(t.state(:'lone'), 'ERROR', 'another run ends at its time limit');
-select is((select count(*) from pawl.run r where r.run_id <> :'lone'), 0::bigint, 'while those whose parent is locked cannot');
+select is((select count(*) from pawl_data.run r where r.run_id <> :'lone'), 0::bigint, 'while those whose parent is locked cannot');
 select t.other_done() \g /dev/null
 select t.later('2 s', :w) \g /dev/null
 select t.later('100 ms', :w) \g /dev/null
-select is((select count(*) from pawl.run r where r.run_id <> :'lone'), 120::bigint, 'they end soon after that transaction');
-select is((select count(*) from pawl.wait w where w.kind = 0), 0::bigint, 'and leave no limit behind');
+select is((select count(*) from pawl_data.run r where r.run_id <> :'lone'), 120::bigint, 'they end soon after that transaction');
+select is((select count(*) from pawl_data.wait w where w.kind = 0), 0::bigint, 'and leave no limit behind');
 
 select * from finish();

@@ -5,22 +5,22 @@ select plan(6);
 select t.stop_clock();
 select pawl.create_workflow('many.v') \g /dev/null
 select count(*) as n from pawl.trigger_many('many.v', array(select '{}'::json from generate_series(1, 6000)), delay => '1 day') \gset
-insert into pawl.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
+insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
 select d.run_id, 0, 'timeout', 0, 0, '', pawl.now(), pawl.now() + d.n * interval '1 min'
-from (select t.run_id, row_number() over (order by t.run_id) as n from pawl.task t where t.task_no = 0) d;
-analyze pawl.task, pawl.wait;
+from (select t.run_id, row_number() over (order by t.run_id) as n from pawl_data.task t where t.task_no = 0) d;
+analyze pawl_data.task, pawl_data.wait;
 
 create function pages() returns bigint language sql volatile as $$
-    select sum(pg_stat_get_xact_blocks_fetched(c))::bigint from unnest(array['pawl.task', 'pawl.task_pkey', 'pawl.wait']::regclass[]) c
+    select sum(pg_stat_get_xact_blocks_fetched(c))::bigint from unnest(array['pawl_data.task', 'pawl_data.task_pkey', 'pawl_data.wait']::regclass[]) c
 $$;
 create function cost(by interval, out ended bigint, out pages bigint) language plpgsql as $$
 begin
     perform pawl.test_clock_advance(by);
-    ended := (select count(*) from pawl.run);
+    ended := (select count(*) from pawl_data.run);
     pages := pages();
     perform pawl._enforce_limits(pawl.now(), 5, null, false);
     pages := pages() - pages;
-    ended := (select count(*) from pawl.run) - ended;
+    ended := (select count(*) from pawl_data.run) - ended;
 end
 $$;
 -- As claim has it.

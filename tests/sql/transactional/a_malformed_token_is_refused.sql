@@ -8,5 +8,5 @@ from unnest(array[null, '', 'x', 'pawl1', format('pawl2 %s 0 %s %s - a#1', :'r',
     format('pawl1 ------------------------------------ 0 %s %s - a#1', :s, :f), format('pawl1 %s 0 %s %s - A#1', :'r', :s, :f), format('pawl1 %s 0 %s %s - rollback:a#1', :'r', :s, :f),
     format('pawl1 %s -1 %s %s - a#1', :'r', :s, :f), format('pawl1 %s 0 %s %s 1.5 a#1', :'r', :s, :f)]) k;
 select throws_ok(format('select pawl.record_step(%L, to_json(repeat(%L, 1048576)))', pawl.step_token(:s, :'r', :f, 'a#1'), 'x'), 'PW003', null, 'an output over a megabyte');
-select is((select count(*) from pawl.step), 0::bigint, 'nothing was recorded');
+select is((select count(*) from pawl_data.step), 0::bigint, 'nothing was recorded');
 select * from finish();

@@ -10,6 +10,6 @@ update account set balance = balance - 10;
 select is(pawl.record_step(:'token', '{}'), 'ok', 'recorded');
 rollback;
 select is((select balance from account), 100, 'no effect');
-select is((select count(*) from pawl.step), 0::bigint, 'no record');
+select is((select count(*) from pawl_data.step), 0::bigint, 'no record');
 select is((select answer from pawl.step(:s, :'r', :f, 'debit', '1')), 'ok', 'the step can be done again');
 select * from finish();

@@ -10,5 +10,5 @@ select throws_ok(format('do $x$ begin update account set balance = 90; perform p
 select is((select balance from account), 100, 'and the effect is undone');
 select is((select answer from pawl.kill(array[:'r'::uuid])), 'ok', 'killed');
 select throws_ok(format('select pawl.record_step(%L)', :'token'), 'PW005', null, 'a run that has ended');
-select is((select count(*) from pawl.step), 0::bigint, 'no record');
+select is((select count(*) from pawl_data.step), 0::bigint, 'no record');
 select * from finish();

@@ -10,6 +10,6 @@ select fence as f from t.one(:s) \gset
 select is(t.answer(:s, :'id', :f, 'complete', null, '1'), 'ok', 'it ends');
 select is((select created from pawl.trigger('a.flow', key => 'k', id => :'id')), false, 'after its end');
 select is((select run_id from pawl.trigger('a.flow', key => 'k', id => pawl.make_id())), :'id'::uuid, 'the key goes before another id');
-select is((select count(*) from pawl.task), 0::bigint, 'one run in all');
+select is((select count(*) from pawl_data.task), 0::bigint, 'one run in all');
 
 select * from finish();

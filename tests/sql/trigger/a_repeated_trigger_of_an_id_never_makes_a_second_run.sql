@@ -11,7 +11,7 @@ select results_eq(format('select run_id, created from pawl.trigger(''a.flow'', '
 select is(t.answer(:s, :'id', :f, 'complete', null, '1'), 'ok', 'it ends');
 select results_eq(format('select run_id, created from pawl.trigger(''a.flow'', ''{"n": 1}'', id => %L)', :'id'), format('values (%L::uuid, false)', :'id'), 'after it has left the hot set');
 select results_eq(format('select run_id, created from pawl.trigger_many(''a.flow'', array[''{"n": 1}'']::json[], ids => array[%L::uuid])', :'id'), format('values (%L::uuid, false)', :'id'), 'by trigger_many');
-select is((select count(*) from pawl.task), 0::bigint, 'nothing waits');
+select is((select count(*) from pawl_data.task), 0::bigint, 'nothing waits');
 select is_empty(format('select * from pawl.claim(%s)', :s), 'and nothing is claimed');
 begin isolation level repeatable read;
 select results_eq(format('select run_id, created from pawl.trigger(''a.flow'', ''{"n": 1}'', id => %L)', :'id'), format('values (%L::uuid, false)', :'id'), 'in repeatable read');

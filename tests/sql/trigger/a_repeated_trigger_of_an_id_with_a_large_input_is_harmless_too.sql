@@ -9,6 +9,6 @@ select fence as f from t.one(:s) \gset
 select is(t.answer(:s, :'id', :f, 'complete', null, '1'), 'ok', 'it ends');
 select is((select created from pawl.trigger('a.flow', to_json(repeat('x', 5000)), id => :'id')), false, 'repeated');
 select is((select length(input #>> '{}') from pawl.get_run(:'id')), 5000, 'its input is there');
-select is((select count(*) from pawl.wait) + (select count(*) from pawl.task), 0::bigint, 'and nothing else');
+select is((select count(*) from pawl_data.wait) + (select count(*) from pawl_data.task), 0::bigint, 'and nothing else');
 
 select * from finish();

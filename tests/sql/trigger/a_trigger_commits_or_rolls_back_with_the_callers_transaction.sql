@@ -8,7 +8,7 @@ insert into orders values (1);
 select run_id as r from pawl.trigger('a.flow', key => 'order:1') \gset
 rollback;
 select throws_ok(format('select t.state(%L)', :'r'), 'PW001', null, 'rolled back: there is no run');
-select is((select count(*) from pawl.key) + (select count(*) from orders), 0::bigint, 'and no key');
+select is((select count(*) from pawl_data.key) + (select count(*) from orders), 0::bigint, 'and no key');
 begin;
 insert into orders values (1);
 select run_id as r from pawl.trigger('a.flow', key => 'order:1') \gset

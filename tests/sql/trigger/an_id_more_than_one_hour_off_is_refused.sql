@@ -13,6 +13,6 @@ select throws_ok($$select pawl.trigger('a.flow', id => 'ffffffff-ffff-ffff-ffff-
 select throws_ok($$select pawl.trigger('a.flow', id => overlay(pawl.make_id()::text placing '4' from 15)::uuid)$$, 'PW003', null, 'another version');
 select throws_ok($$select pawl.trigger('a.flow', id => overlay(pawl.make_id()::text placing 'c' from 20)::uuid)$$, 'PW003', null, 'another variant');
 select throws_ok($$select pawl.trigger_many('a.flow', array['{}', '{}']::json[], ids => array[pawl.make_id(), pg_temp.id('2 hours')])$$, 'PW003', null, 'one of many');
-select is((select count(*) from pawl.task), 2::bigint, 'two runs exist');
+select is((select count(*) from pawl_data.task), 2::bigint, 'two runs exist');
 
 select * from finish();

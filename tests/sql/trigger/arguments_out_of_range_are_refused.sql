@@ -19,7 +19,7 @@ select throws_ok($$select pawl.trigger_many('a.flow', array['1']::json[], key_tt
 select throws_ok($$select pawl.trigger_many('a.flow', array['1']::json[], key_ttl => '1 s', key_while_active => true)$$, 'PW003', null, 'two lifetimes');
 select is_empty($$select * from pawl.trigger_many('a.flow', '{}')$$, 'none at all');
 select is_empty($$select * from pawl.trigger_many('a.flow', null)$$, 'no list');
-select is((select count(*) from pawl.task), 0::bigint, 'no run was made');
+select is((select count(*) from pawl_data.task), 0::bigint, 'no run was made');
 select lives_ok($$select pawl.trigger('a.flow', key => 'Schlüssel ☃ ' || chr(1), tenant => 'Mandant Ü', delay => '-5 s')$$, 'any text is a key');
 
 select * from finish();

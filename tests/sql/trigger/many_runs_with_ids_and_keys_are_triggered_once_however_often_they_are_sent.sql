@@ -11,7 +11,7 @@ select is(send(:'ids'), '1 t, 2 t, 3 t, 4 t', 'the runs get the ids that were gi
 select is(send(:'ids'), '1 f, 2 f, 3 f, 4 f', 'sent again, they are the same');
 select count(*) as n from pawl.claim(:s, 4) c join id i on i.id = c.run_id and i.n <= 2, pawl.complete(:s, c.run_id, c.fence) \gset
 select is(send(:'ids'), '1 f, 2 f, 3 f, 4 f', 'also when some have ended and freed their keys');
-select is((select count(*) from pawl.key), 2::bigint, 'whose keys stay free');
+select is((select count(*) from pawl_data.key), 2::bigint, 'whose keys stay free');
 select is((select string_agg(created::text, ' ') from pawl.trigger_many('a.flow', array['1']::json[], array['a'], key_while_active => true)), 'true', 'another run takes one of them');
 select is(send(:'ids'), '1 f, 2 f, 3 f, 4 f', 'and they are still the same');
 select throws_ok(format('select send(%L::uuid[], array[''a'', ''x'', ''c'', ''d''])', :'ids'), 'PW004', null, 'an id with another key is an error');

@@ -15,5 +15,5 @@ select is(:'record'::json #>> '{steps,0,name}', 'nap#1', 'the claim hands out th
 select is(:'record'::json #>> '{steps,0,state}', 'SUCCESS', 'which ended well');
 select is((select value ->> 'state' from pawl.sleep(:s, :'r', :f, 'nap', '3 days')), 'SUCCESS', 'asked again it does not sleep again');
 select is(t.state(:'r'), 'RUNNING', 'and the worker keeps the run');
-select is((select count(*) from pawl.wait), 0::bigint, 'no wait is left');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');
 select * from finish();

@@ -9,6 +9,6 @@ select is((select answer from pawl.wait_event(:s, :'r', :f, 'ev', null)), 'refus
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'ev', '')), 'refused', 'an empty topic');
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'ev', 'x', repeat('k', 501))), 'refused', 'a key that is too long');
 select is((select answer from t.item(:s, :'r', :f, 'signal', 'go#1', null, '{"signal": "Not A Name"}')), 'refused', 'a signal that nobody could send');
-select is((select count(*) from pawl.wait), 0::bigint, 'nothing was opened');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'nothing was opened');
 select is(t.state(:'r'), 'RUNNING', 'the run is as it was');
 select * from finish();

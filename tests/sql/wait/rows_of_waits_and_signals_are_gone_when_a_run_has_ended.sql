@@ -9,7 +9,7 @@ select is(t.answers(:s, json_build_array(
     'ok ok ok', 'three waits');
 select is(pawl.signal(:'r', 'never', '{}'), 'stored', 'a signal that nobody takes');
 select is((select answer from pawl.complete(:s, :'r', :f)), 'ok', 'the run ends without waiting');
-select is((select count(*) from pawl.wait), 0::bigint, 'no wait is left');
-select is((select count(*) from pawl.signal), 0::bigint, 'no signal is left');
+select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');
+select is((select count(*) from pawl_data.signal), 0::bigint, 'no signal is left');
 select is((select woken from pawl.emit('x')), 0, 'an event wakes nobody');
 select * from finish();

@@ -3,11 +3,11 @@
 select plan(8);
 select pawl.create_workflow('test.flow') \g /dev/null
 select t.session(name => 'of-b') as b \gset
-update pawl.worker set tenant = 'b';
-update pawl.setting set tenants_bound = true;
+update pawl_data.worker set tenant = 'b';
+update pawl_data.setting set tenants_bound = true;
 select run_id as first from pawl.trigger('test.flow', tenant => 'b') \gset
 select run_id as r from pawl.trigger('test.flow', tenant => 'a') \gset
-update pawl.task set due_at = due_at - interval '1 s' where run_id = :'first';
+update pawl_data.task set due_at = due_at - interval '1 s' where run_id = :'first';
 select is(pawl.why(:'r'), 'It is queued, but no worker was ever seen that handles test.flow for tenant "a"; start one.', 'one that lives');
 select 'ww_' || current_database() as bound \gset
 create role :"bound" login;

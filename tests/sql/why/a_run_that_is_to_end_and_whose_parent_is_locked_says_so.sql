@@ -10,7 +10,7 @@ select run_id from t.one(:k) \g /dev/null
 select is((select answer from pawl.cancel(array[:'c'::uuid])), 'ok', 'the child is cancelled');
 select t.dblink_connect('other', format('host=%s port=%s user=%s dbname=%L', split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_user, current_database())) as x \gset
 select t.dblink_exec('other', 'begin') as x \gset
-select x from t.dblink('other', format('select 1 from pawl.task where run_id = %L for update', :'r')) r (x int) \g /dev/null
+select x from t.dblink('other', format('select 1 from pawl_data.task where run_id = %L for update', :'r')) r (x int) \g /dev/null
 select t.later('6 s') \g /dev/null
 select is(pawl.why(:'c'), 'It is ending: cancelled 6 s ago, and its worker is gone. It ends when its grace period has passed (24 s left) and no other transaction locks its parent run.', 'exactly');
 select t.dblink_disconnect('other') as x \gset

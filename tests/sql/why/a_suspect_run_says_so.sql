@@ -3,6 +3,6 @@ select plan(1);
 select t.session() as s \gset
 select t.run() as r \gset
 select count(*) as n from pawl.claim(:s), pawl.release(:s, run_id, fence) \gset
-update pawl.task set crashes = 2, place = 3 where run_id = :'r';
+update pawl_data.task set crashes = 2, place = 3 where run_id = :'r';
 select is(pawl.why(:'r'), 'It is queued, but it is suspect: 2 workers lost their lease while they held it, so it waits for one with nothing else in flight.', 'exactly');
 select * from finish();

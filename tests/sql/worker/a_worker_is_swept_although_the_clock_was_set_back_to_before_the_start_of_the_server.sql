@@ -10,7 +10,7 @@ select t.later('1 s', :s2);
 select is((select count(*) from pawl.claim(:s2, 1)), 0::bigint, 'its lease lasts as long as it may from then on');
 select t.later('31 s', :s2);
 select t.later('1 s', :s2);
-select is((select ended_why from pawl.worker where session_id = :s), 'lost', 'then it is swept');
+select is((select ended_why from pawl_data.worker where session_id = :s), 'lost', 'then it is swept');
 select is((select run_id from pawl.claim(:s2, 1)), :'r'::uuid, 'and its run is given to another');
 select is((select answer from pawl.complete(:s, :'r', :f, '1')), 'lease_lost', 'the late worker is told');
 select * from finish();

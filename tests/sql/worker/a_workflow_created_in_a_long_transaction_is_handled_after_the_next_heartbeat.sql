@@ -7,8 +7,8 @@ select t.session('{known.*,late.*}') as s \gset
 begin;
 select pawl.create_workflow('late.flow') \g /dev/null
 -- As if the worker had claimed now: it saw the new version, but could not see the workflow.
-update pawl.worker set queue_version = (select last_value + is_called::int from pawl.queue_version),
-    queue_ids = array(select queue_id from pawl.queue where name = 'known.flow');
+update pawl_data.worker set queue_version = (select last_value + is_called::int from pawl_data.queue_version),
+    queue_ids = array(select queue_id from pawl_data.queue where name = 'known.flow');
 commit;
 select t.run('late.flow') as r \gset
 select pawl.heartbeat(:s) \g /dev/null

@@ -22,6 +22,6 @@ set datestyle = 'ISO, YMD';
 set timezone = 'UTC';
 select lives_ok($$select t.later('1 min')$$, 'housekeeping goes on');
 select is((select fence from pawl.held(:s)), 2, 'and the run is held');
-select ok(to_regclass('pawl.run_20310513') is not null and to_regclass('pawl.run_20310506') is not null, 'days are those of UTC');
+select ok(to_regclass('pawl_data.run_20310513') is not null and to_regclass('pawl_data.run_20310506') is not null, 'days are those of UTC');
 
 select * from finish();

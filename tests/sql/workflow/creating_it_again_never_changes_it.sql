@@ -6,7 +6,7 @@ select is(pawl.create_workflow('a.flow', priority => 7, max_attempts => 3), 'exi
 select is(pawl.create_workflow('a.flow'), 'differs', 'other options');
 select is(pawl.create_workflow('a.flow', priority => 7, max_attempts => 3, runtime => 'c'), 'differs', 'a runtime');
 select is(pawl.create_workflow('a.flow', priority => 7, max_attempts => 3, description => 'new words'), 'exists', 'a description is no option');
-select is((select priority || ' ' || max_attempts from pawl.workflow), '7 3', 'nothing has changed');
-select is((select count(*) from pawl.queue), 1::bigint, 'there is one queue of its name');
+select is((select priority || ' ' || max_attempts from pawl_data.workflow), '7 3', 'nothing has changed');
+select is((select count(*) from pawl_data.queue), 1::bigint, 'there is one queue of its name');
 
 select * from finish();

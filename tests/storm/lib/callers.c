@@ -275,10 +275,11 @@ storm_remind(struct storm *storm)
 {
     PGconn *conn = storm->crash.direct;
     PGresult *res = bench_exec(conn,
-        "select t.run_id, t.input ->> 'n' from pawl.task t join pawl.wait w on w.run_id = t.run_id"
-        " and w.kind = 3 where exists (select from pawl.event v where v.topic = '" STORM_TOPIC
+        "select t.run_id, t.input ->> 'n' from pawl_data.task t join pawl_data.wait w on w.run_id "
+        "= t.run_id"
+        " and w.kind = 3 where exists (select from pawl_data.event v where v.topic = '" STORM_TOPIC
         "' and v.payload ->> 'n' = t.input ->> 'n' and v.emitted_at < t.triggered_at and not exists"
-        " (select from pawl.step s where s.run_id = t.run_id and s.source_id = v.event_id))");
+        " (select from pawl_data.step s where s.run_id = t.run_id and s.source_id = v.event_id))");
 
     for (int i = 0; i < PQntuples(res); i++) {
         struct ledger_entry entry = {.kind = LEDGER_ACKED,
@@ -350,7 +351,7 @@ count_records(struct caller *caller, const char *run)
 {
     const char *params[] = {run};
     PGresult *res = ask_directly(caller,
-        "select count(*) from pawl.step s where s.run_id = $1::uuid and s.kind = 1"
+        "select count(*) from pawl_data.step s where s.run_id = $1::uuid and s.kind = 1"
         " and s.state in (1, 2) and s.name not like 'rollback:%'",
         1, params);
 
@@ -440,9 +441,10 @@ operate(struct caller *caller)
         while (bench_now_s() < until_s)
             crash_rest();
         res = ask_directly(caller,
-            "select t.run_id, t.input ->> 'n' from pawl.task t join pawl.queue q on q.queue_id ="
+            "select t.run_id, t.input ->> 'n' from pawl_data.task t join pawl_data.queue q on "
+            "q.queue_id ="
             " t.queue_id where q.name = 'storm.parent.v1' and t.place = 2 and t.ending is null and"
-            " exists (select from pawl.wait w where w.run_id = t.run_id and w.kind = 5)"
+            " exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind = 5)"
             " order by random() limit 1",
             0, NULL);
         if (res != NULL && PQntuples(res) == 1) {

@@ -34,11 +34,11 @@ static void
 make_unions(PGconn *conn)
 {
     bench_do(conn,
-        "create temporary view step as select * from pawl.step union all select * from"
-        " pawl.step_kept");
+        "create temporary view step as select * from pawl_data.step union all select * from"
+        " pawl_data.step_kept");
     bench_do(conn,
-        "create temporary view audit as select * from pawl.audit union all select * from"
-        " pawl.audit_kept");
+        "create temporary view audit as select * from pawl_data.audit union all select * from"
+        " pawl_data.audit_kept");
 }
 
 /* What the other checks ask: each top run with its last round, and what callers were told about it. */
@@ -51,7 +51,8 @@ make_views(PGconn *conn)
         " r.round desc))[1] as status, bool_or(r.rolled_back) as rolled_back,"
         " (array_agg(r.input order by r.round))[1] ->> 'n' as n, min(r.triggered_at) as"
         " triggered_at, (array_agg(r.error order by r.round desc))[1] as error"
-        " from (select * from pawl.run union all select * from pawl.run_kept) r join pawl.queue q"
+        " from (select * from pawl_data.run union all select * from pawl_data.run_kept) r join "
+        "pawl_data.queue q"
         " on q.queue_id = r.queue_id group by 1, 2, 3, 4");
     bench_do(conn, "create unique index on pg_temp.ended (run_id)");
     bench_do(conn,
@@ -83,8 +84,9 @@ check_conservation(struct storm *storm)
         const char *params[] = {storm_kind_specs[i].workflow};
         PGresult *res = bench_exec_params(storm->crash.direct,
             "select count(*) filter (where e.status = 1), count(*) filter (where e.status = 2),"
-            " count(*) filter (where e.status = 3), (select count(*) from pawl.task t join"
-            " pawl.queue q on q.queue_id = t.queue_id where q.name = $1 and t.parent_id is null)"
+            " count(*) filter (where e.status = 3), (select count(*) from pawl_data.task t join"
+            " pawl_data.queue q on q.queue_id = t.queue_id where q.name = $1 and t.parent_id is "
+            "null)"
             " from pg_temp.ended e where e.workflow = $1 and e.parent_id is null",
             1, params);
         long accepted = atomic_load(&storm->told.acked[i]);
@@ -171,34 +173,36 @@ check_late_writes(struct storm *storm)
 
     bench_do(conn,
         "create temporary table lost as select a.run_id, a.task_no, (a.detail ->> 'fence')::int as"
-        " fence, pg_xact_commit_timestamp(a.xmin) as at from pawl.audit a where a.what ="
+        " fence, pg_xact_commit_timestamp(a.xmin) as at from pawl_data.audit a where a.what ="
         " 'lease_lost'");
     race_note("%ld claims lost, %ld results refused by the engine",
         race_count(conn, "select count(*) from pg_temp.lost"),
-        race_count(conn, "select count(*) from pawl.audit a where a.what = 'late_result'"));
+        race_count(conn, "select count(*) from pawl_data.audit a where a.what = 'late_result'"));
     check_none(storm, "records by a claim that was lost before",
-        "select s.run_id, s.task_no, s.name, s.fence from pg_temp.lost l join pawl.step s on "
+        "select s.run_id, s.task_no, s.name, s.fence from pg_temp.lost l join pawl_data.step s on "
         "s.run_id"
         " = l.run_id and s.task_no = l.task_no and s.fence = l.fence"
         " where pg_xact_commit_timestamp(s.xmin) > l.at");
     /* An output says which process has made it. A fence is raised when a claim is lost and when the next one takes the task. */
     check_none(storm, "claims whose records are of several processes",
-        "select s.run_id, s.task_no, s.fence, count(*) as records from pawl.step s where s.kind = 1"
+        "select s.run_id, s.task_no, s.fence, count(*) as records from pawl_data.step s where "
+        "s.kind = 1"
         " and s.state = 1 and strpos(s.name, '#') > 0 and s.name not like 'rollback:%' group by 1, "
         "2, 3"
         " having count(distinct (s.output ->> 'v')::bigint >> 32) > 1");
     check_none(storm, "records while nobody had the task",
-        "select s.run_id, s.task_no, s.name, s.fence from pg_temp.lost l join pawl.step s on "
+        "select s.run_id, s.task_no, s.name, s.fence from pg_temp.lost l join pawl_data.step s on "
         "s.run_id"
         " = l.run_id and s.task_no = l.task_no and s.fence = l.fence + 1 and s.kind = 1 and "
         "s.state ="
         " 1 and strpos(s.name, '#') > 0 and s.name not like 'rollback:%'");
     check_none(storm, "runs ended by a claim that was lost before",
-        "select r.run_id, r.fence, r.status from pg_temp.lost l join pawl.run r on r.run_id ="
+        "select r.run_id, r.fence, r.status from pg_temp.lost l join pawl_data.run r on r.run_id ="
         " l.run_id and r.fence = l.fence and l.task_no = 0"
         " where pg_xact_commit_timestamp(r.xmin) > l.at");
     check_none(storm, "forward records from after a cancel",
-        "select s.run_id, s.task_no, s.name from pawl.audit a join pawl.step s on s.run_id ="
+        "select s.run_id, s.task_no, s.name from pawl_data.audit a join pawl_data.step s on "
+        "s.run_id ="
         " a.run_id where a.what = 'cancel' and s.state in (1, 2) and s.name not like"
         " 'rollback:%' and pg_xact_commit_timestamp(s.xmin) > pg_xact_commit_timestamp(a.xmin)");
 }
@@ -213,7 +217,8 @@ check_undos(struct storm *storm)
         "create temporary table pair as select s.run_id, s.task_no, s.name, s.seq, e.workflow,"
         " e.rolled_back, e.status, count(u.name) as undone, min(pg_xact_commit_timestamp(u.xmin)) "
         "as undone_at"
-        " from pawl.step s join pg_temp.ended e on e.run_id = s.run_id left join pawl.step u"
+        " from pawl_data.step s join pg_temp.ended e on e.run_id = s.run_id left join "
+        "pawl_data.step u"
         " on u.run_id = s.run_id and u.task_no = 0 and u.name = 'rollback:' ||"
         " pawl._task_name(s.name, s.task_no)"
         " and u.state = 1 where s.undo is not null and s.name not like 'rollback:%'"
@@ -231,13 +236,14 @@ check_undos(struct storm *storm)
         " t.run_id = e.run_id where not e.rolled_back and (e.status = 2 or e.status = 3 and"
         " t.cancelled_how = 1) and exists (select from pg_temp.pair p where p.run_id = e.run_id)");
     check_none(storm, "rollback records of nothing, or of a failure",
-        "select u.run_id, u.name, u.state from pawl.step u where u.name like 'rollback:%' and"
+        "select u.run_id, u.name, u.state from pawl_data.step u where u.name like 'rollback:%' and"
         " (u.state <> 1 or not exists (select from pg_temp.pair p where p.run_id = u.run_id and"
         " u.task_no = 0 and 'rollback:' || pawl._task_name(p.name, p.task_no) = u.name))");
     check_none(storm, "runs have another number of rows than records of a transactional step",
         "select run_id, sum(rows) as rows, sum(records) as records from (select c.run_id, 1 as "
         "rows,"
-        " 0 as records from public.crash_row c union all select s.run_id, 0, 1 from pawl.step s"
+        " 0 as records from public.crash_row c union all select s.run_id, 0, 1 from pawl_data.step "
+        "s"
         " where s.name = 'pay#1' and s.state = 1) x group by 1 having sum(rows) <> sum(records)");
 }
 
@@ -248,11 +254,12 @@ check_waits(struct storm *storm)
     bench_do(storm->crash.direct,
         "create temporary table taken as select s.run_id, s.name, s.source_id, e.n, v.key,"
         " v.payload ->> 'n' as payload_n, v.event_id from pg_temp.step s join pg_temp.ended e on"
-        " e.run_id = s.run_id left join pawl.event v on v.event_id = s.source_id where s.kind = 3"
+        " e.run_id = s.run_id left join pawl_data.event v on v.event_id = s.source_id where s.kind "
+        "= 3"
         " and s.state = 1");
     bench_do(storm->crash.direct,
         "create temporary table emitted as select v.payload ->> 'n' as n, v.event_id, v.emitted_at"
-        " from pawl.event v");
+        " from pawl_data.event v");
     bench_do(storm->crash.direct, "create index on pg_temp.emitted (n)");
     bench_do(storm->crash.direct, "analyze pg_temp.emitted");
     /* An event from before the trigger, by a clock that was set back meanwhile, is taken only by a wait that is open. */
@@ -319,11 +326,12 @@ static void
 check_rest(struct storm *storm)
 {
     check_none(storm, "hot tables have rows left",
-        "select * from (select 'task' as what, count(*) as n from pawl.task union all select "
+        "select * from (select 'task' as what, count(*) as n from pawl_data.task union all select "
         "'wait',"
-        " count(*) from pawl.wait union all select 'gate', count(*) from pawl.gate union all select"
-        " 'signal', count(*) from pawl.signal union all select 'delivery', count(*) from"
-        " pawl.delivery) x where x.n > 0");
+        " count(*) from pawl_data.wait union all select 'gate', count(*) from pawl_data.gate union "
+        "all select"
+        " 'signal', count(*) from pawl_data.signal union all select 'delivery', count(*) from"
+        " pawl_data.delivery) x where x.n > 0");
     check_none(storm, "acknowledged cancels are not in the audit once",
         "select t.run_id, a.n from pg_temp.told t cross join lateral (select count(*) as n from"
         " pg_temp.audit a where a.run_id = t.run_id and a.what = 'cancel') a join pg_temp.ended e "
@@ -345,7 +353,7 @@ check_rest(struct storm *storm)
     race_ok(&storm->crash.race, storm->faults.installs_failed == 0, "%ld of %ld installs failed",
         storm->faults.installs_failed, storm->faults.installs + storm->faults.installs_failed);
     check_none(storm, "chores went wrong",
-        "select c.chore, c.last_error from pawl.chore c where c.last_error is not null");
+        "select c.chore, c.last_error from pawl_data.chore c where c.last_error is not null");
 }
 
 void

@@ -45,7 +45,7 @@ plant_kind(struct storm *storm, enum storm_kind kind)
 
     race_trigger(conn, storm_kind_specs[kind].workflow, first, runs_each);
     (void)snprintf(sql, sizeof(sql),
-        "select t.run_id, (t.input ->> 'n')::bigint from pawl.task t where t.task_no = 0 and"
+        "select t.run_id, (t.input ->> 'n')::bigint from pawl_data.task t where t.task_no = 0 and"
         " (t.input ->> 'n')::bigint >= %ld",
         first);
     res = bench_exec(conn, sql);
@@ -75,7 +75,7 @@ give_to_owner(PGconn *conn)
         " for sql in select format('alter table %s owner to %I', c.oid::regclass, "
         "pg_get_userbyid(n.nspowner))"
         " from pg_class c join pg_namespace n on n.oid = c.relnamespace"
-        " where n.nspname = 'pawl' and c.relkind = 'r' and c.relowner <> n.nspowner"
+        " where n.nspname = 'pawl_data' and c.relkind = 'r' and c.relowner <> n.nspowner"
         " loop execute sql; end loop; end $$");
 }
 
@@ -84,7 +84,7 @@ storm_plant(struct storm *storm)
 {
     PGconn *conn = storm->crash.direct;
 
-    bench_do(conn, "update pawl.setting set retention = '30 days'");
+    bench_do(conn, "update pawl_data.setting set retention = '30 days'");
     for (int i = 0; i < storm_days; i++) {
         set_clock_back(conn, oldest_days - i);
         if (i == 0)
@@ -108,11 +108,14 @@ const char *
 storm_next_day(struct storm *storm)
 {
     static const char *const days[storm_days] = {
-        "update pawl.setting set retention = '18 days'; update pawl.chore set due_at = '-infinity'"
+        "update pawl_data.setting set retention = '18 days'; update pawl_data.chore set due_at = "
+        "'-infinity'"
         " where chore in ('retention', 'tables')",
-        "update pawl.setting set retention = '17 days'; update pawl.chore set due_at = '-infinity'"
+        "update pawl_data.setting set retention = '17 days'; update pawl_data.chore set due_at = "
+        "'-infinity'"
         " where chore in ('retention', 'tables')",
-        "update pawl.setting set retention = '16 days'; update pawl.chore set due_at = '-infinity'"
+        "update pawl_data.setting set retention = '16 days'; update pawl_data.chore set due_at = "
+        "'-infinity'"
         " where chore in ('retention', 'tables')",
     };
 
@@ -133,12 +136,13 @@ storm_check_days(struct storm *storm)
                 " where o.day between f.day and f.day + 2")) > wanted &&
         bench_now_s() < until_s) {
         bench_do(conn,
-            "update pawl.chore set due_at = '-infinity' where chore in ('retention', 'tables')");
+            "update pawl_data.chore set due_at = '-infinity' where chore in ('retention', "
+            "'tables')");
         bench_do(conn, "call pawl.tick(true)");
         crash_rest();
     }
     race_note("%ld old days dropped, %ld runs outlived theirs", storm_days - left,
-        race_count(conn, "select count(*) from pawl.run_kept"));
+        race_count(conn, "select count(*) from pawl_data.run_kept"));
     race_ok(&storm->crash.race, left == wanted, "seed %llu: %ld old days are there, %ld are to be",
         (unsigned long long)storm->crash.race.seed, left, wanted);
 }

@@ -98,7 +98,7 @@ look(struct harm *harm)
     if (now_s < harm->look_s)
         return;
     harm->look_s = now_s + look_ms / 1e3;
-    res = try_query(harm, "select count(*) from pawl.task t where t.task_no = 0");
+    res = try_query(harm, "select count(*) from pawl_data.task t where t.task_no = 0");
     if (res != NULL)
         note_open(harm->storm, race_field(res, 0, 0));
     PQclear(res);

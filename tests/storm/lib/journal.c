@@ -26,7 +26,7 @@ journal_install(PGconn *conn, const char *root)
 {
     run_file(conn, root, "tests/oracle/lib/oracle.sql");
     /* That is for a clock that stands still. */
-    bench_do(conn, "drop trigger no_mark on pawl.queue_mark");
+    bench_do(conn, "drop trigger no_mark on pawl_data.queue_mark");
     run_file(conn, root, "tests/storm/lib/journal.sql");
 }
 
@@ -90,14 +90,16 @@ find_families(PGconn *conn)
     bench_do(conn, "drop table if exists pg_temp.family");
     bench_do(conn,
         "create temporary table family as with recursive run as (select r.run_id, r.parent_id,"
-        " r.queue_id from pawl.run r where r.round = 1 union all select k.run_id, k.parent_id,"
-        " k.queue_id from pawl.run_kept k where k.round = 1 union all select t.run_id, t.parent_id,"
-        " t.queue_id from pawl.task t where t.task_no = 0 and t.round = 1),"
+        " r.queue_id from pawl_data.run r where r.round = 1 union all select k.run_id, k.parent_id,"
+        " k.queue_id from pawl_data.run_kept k where k.round = 1 union all select t.run_id, "
+        "t.parent_id,"
+        " t.queue_id from pawl_data.task t where t.task_no = 0 and t.round = 1),"
         " family as (select r.*, r.run_id as root from run r where r.parent_id is null"
         " union all select r.*, f.root from run r join family f on f.run_id = r.parent_id)"
         " select f.run_id, f.root, f.parent_id, q.name as workflow,"
-        " bool_or(w.flow) over (partition by f.root) as flow from family f join pawl.queue q on "
-        "q.queue_id = f.queue_id join pawl.workflow w"
+        " bool_or(w.flow) over (partition by f.root) as flow from family f join pawl_data.queue q "
+        "on "
+        "q.queue_id = f.queue_id join pawl_data.workflow w"
         " on w.workflow_id = q.workflow_id");
     bench_do(conn, "create unique index on pg_temp.family (run_id)");
     bench_do(conn, "analyze pg_temp.family");
@@ -130,7 +132,7 @@ journal_load(struct journal *journal, PGconn *conn)
     find_families(conn);
     res = bench_exec(conn,
         "select s.crash_max, (extract(epoch from s.grace) * 1000000)::bigint, (select count(*) from"
-        " pg_temp.family f where f.flow) from pawl.setting s");
+        " pg_temp.family f where f.flow) from pawl_data.setting s");
     journal->crash_max = (int)number_of(res, 0, 0);
     journal->grace_us = number_of(res, 0, 1);
     journal->left_out = (long)number_of(res, 0, 2);
@@ -155,7 +157,8 @@ journal_load(struct journal *journal, PGconn *conn)
     read_runs(journal);
     journal->results[4] = bench_exec(conn,
         "select w.name, w.priority, w.max_attempts, (extract(epoch from w.base) * 1000000)::bigint,"
-        " w.factor, (extract(epoch from w.cap) * 1000000)::bigint, w.jitter from pawl.workflow w"
+        " w.factor, (extract(epoch from w.cap) * 1000000)::bigint, w.jitter from "
+        "pawl_data.workflow w"
         " where not w.flow order by w.workflow_id");
 }
 

@@ -173,7 +173,7 @@ begin
 end
 $$;
 
-alter function pawl.signal set schema journal;
+alter function pawl_data.signal set schema journal;
 create function pawl.signal(run uuid, name text, payload json default '{}')
 returns text
 language plpgsql
@@ -274,7 +274,7 @@ begin
                'count', cardinality(v_runs)),
            c.told,
            -- A claim whose reply was lost, made again, has locked nothing.
-           (select oracle.show_task(c.run_id) from pawl.task t
+           (select oracle.show_task(c.run_id) from pawl_data.task t
             where t.run_id = c.run_id and t.task_no = 0 and journal.us(t.claimed_at) = journal.at())
     from nextval('journal.number') k (n), unnest(v_runs, v_told) with ordinality c (run_id, told, item)
     where c.told is not null;
@@ -290,13 +290,13 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_due pawl.wait[] := array(
-        select w from pawl.wait w where w.run_id = any (p_ids) and w.task_no = 0 and w.kind > 0 and w.due_at <= p_now);
-    v_wait pawl.wait;
+    v_due pawl_data.wait[] := array(
+        select w from pawl_data.wait w where w.run_id = any (p_ids) and w.task_no = 0 and w.kind > 0 and w.due_at <= p_now);
+    v_wait pawl_data.wait;
 begin
     perform journal._settle_due(p_ids, p_tasks, p_now);
     foreach v_wait in array v_due loop
-        if not exists (select from pawl.wait w where w.run_id = v_wait.run_id and w.task_no = 0 and w.name = v_wait.name) then
+        if not exists (select from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = 0 and w.name = v_wait.name) then
             perform journal.put('due', p_now, null, v_wait.run_id, json_build_object('name', v_wait.name), null, null);
         end if;
     end loop;
@@ -315,9 +315,9 @@ as $$
            json_build_object('fence', i.fence, 'kind', i.kind, 'name', i.name, 'seq', i.seq, 'millis', i.millis, 'option', i.option::json,
                -- What the engine chose.
                'due', (select journal.us((t.tries -> case when i.kind = 'retry' then i.name else '' end ->> 'due')::timestamptz)
-                       from pawl.task t where i.kind in ('retry', 'fail') and t.run_id = i.run_id and t.task_no = 0),
-               'reason', (select t.reason from pawl.task t where i.kind = 'suspend' and t.run_id = i.run_id and t.task_no = 0),
-               'event', (select s.source_id from pawl.step s where i.kind = 'event' and s.run_id = i.run_id and s.name = i.name
+                       from pawl_data.task t where i.kind in ('retry', 'fail') and t.run_id = i.run_id and t.task_no = 0),
+               'reason', (select t.reason from pawl_data.task t where i.kind = 'suspend' and t.run_id = i.run_id and t.task_no = 0),
+               'event', (select s.source_id from pawl_data.step s where i.kind = 'event' and s.run_id = i.run_id and s.name = i.name
                          order by s.round desc limit 1)),
            i.payload, i.answer, i.value,
            -- Only while the row is locked: it may have changed otherwise since the answer was found.
@@ -485,7 +485,7 @@ begin
     return null;
 end
 $$;
-create trigger journal after insert or update on pawl.worker for each row execute function journal.see_worker();
+create trigger journal after insert or update on pawl_data.worker for each row execute function journal.see_worker();
 
 -- Housekeeping.
 
@@ -500,7 +500,7 @@ begin
     return null;
 end
 $$;
-create trigger journal after update on pawl.task for each row
+create trigger journal after update on pawl_data.task for each row
     when (old.place = 1 and new.place in (0, 3) and new.task_no = 0 and current_setting('journal.doing', true) = 'promote')
     execute function journal.see_promoted();
 
@@ -522,7 +522,7 @@ end
 $$;
 
 alter function pawl._take_back set schema journal;
-create function pawl._take_back(p_task pawl.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
+create function pawl._take_back(p_task pawl_data.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
 returns void
 language plpgsql
 volatile
@@ -556,7 +556,7 @@ $$;
 
 -- The row of a limit goes after this, so there is no image.
 alter function pawl._cancel_task set schema journal;
-create function pawl._cancel_task(p_task pawl.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
+create function pawl._cancel_task(p_task pawl_data.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
 returns text
 language plpgsql
 volatile
@@ -577,7 +577,7 @@ end
 $$;
 
 alter function pawl._end_or_roll_back set schema journal;
-create function pawl._end_or_roll_back(p_task pawl.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+create function pawl._end_or_roll_back(p_task pawl_data.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile

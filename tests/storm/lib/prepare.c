@@ -113,8 +113,8 @@ storm_prepare(struct storm *storm, bool install)
 
     make_workflows(conn);
     /* Whoever is killed again and again is not to blame: that many crashes in a row end no run. */
-    (void)snprintf(sql, sizeof(sql), "update pawl.setting set crash_max = 1000, grace = '%d s'",
-        storm_grace_s);
+    (void)snprintf(sql, sizeof(sql),
+        "update pawl_data.setting set crash_max = 1000, grace = '%d s'", storm_grace_s);
     bench_do(conn, sql);
     /* No constraint keeps a second row out. */
     bench_do(conn, "create table public.crash_row (run_id uuid not null)");

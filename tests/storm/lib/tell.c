@@ -63,7 +63,7 @@ write_line(struct storm *storm, const char *state)
         race_count(conn, "select count(*) from pg_temp.ended e where e.status = 1"),
         race_count(conn, "select count(*) from pg_temp.ended e where e.status = 2"),
         race_count(conn, "select count(*) from pg_temp.ended e where e.status = 3"),
-        race_count(conn, "select count(*) from pawl.step"), atomic_load(&storm->told.unknown));
+        race_count(conn, "select count(*) from pawl_data.step"), atomic_load(&storm->told.unknown));
     (void)fprintf(file,
         ", \"cuts_before\": %ld, \"cuts_after\": %ld, \"cuts_by_hand\": %ld, \"moves\": %ld,"
         " \"setbacks\": %ld, \"installs\": %ld, \"full\": %ld, \"days\": %ld, \"failovers\": %ld",
@@ -110,7 +110,7 @@ storm_tell(struct storm *storm, const char *state)
     note_faults(storm);
     race_note("%ld runs with children, %ld records",
         race_count(storm->crash.direct, "select count(*) from pg_temp.ended"),
-        race_count(storm->crash.direct, "select count(*) from pawl.step"));
+        race_count(storm->crash.direct, "select count(*) from pawl_data.step"));
     if (state == NULL)
         return;
     write_line(storm, state);

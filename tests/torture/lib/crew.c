@@ -153,7 +153,7 @@ crew_check_run(const char *run_id)
         torture_text("select regexp_replace(concat_ws(' ', g.status, g.output, g.error, "
                      "(select string_agg(format(E'\\n%s kind %s state %s %s %s', s.name, s.kind, "
                      "s.state, s.output, s.error), '' order by s.name) "
-                     "from pawl.step s where s.run_id = g.run_id)), "
+                     "from pawl_data.step s where s.run_id = g.run_id)), "
                      "'[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', 'ID', 'g') "
                      "from pawl.get_run($1::uuid) g",
             run_id);
@@ -204,11 +204,11 @@ crew_execute_without_words(const struct duty *duties, size_t count, const char *
     good = crew_close(&crew) && good;
     if (!good)
         return false;
-    found =
-        torture_text("select concat_ws(' ', r.status, r.output, (select string_agg(s.name || ' ' "
-                     "|| s.state, ' ' order by s.name) "
-                     "from pawl.step s where s.run_id = r.run_id)) from pawl.get_run($1::uuid) r",
-            run_id);
+    found = torture_text(
+        "select concat_ws(' ', r.status, r.output, (select string_agg(s.name || ' ' "
+        "|| s.state, ' ' order by s.name) "
+        "from pawl_data.step s where s.run_id = r.run_id)) from pawl.get_run($1::uuid) r",
+        run_id);
     (void)torture_check(
         strcmp(found, wanted) == 0, "run %s is \"%s\" instead of \"%s\"", run_id, found, wanted);
     free(found);
