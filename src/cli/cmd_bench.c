@@ -10,7 +10,6 @@
 #include "cli/scripts.h"
 #include "cli/signals.h"
 #include "cli/term.h"
-#include "cli/unpack.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -337,16 +336,6 @@ take_signals(void)
     return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int
-install(const pawl_config *scratch)
-{
-    char *script = unpack_install();
-    int code = script == NULL ? EXIT_OTHER : send(scratch, script);
-
-    free(script);
-    return code;
-}
-
 /* With a database that is there until this returns. */
 static int
 with_scratch(struct call *call, const pawl_config *config, const pawl_config *scratch)
@@ -361,7 +350,7 @@ with_scratch(struct call *call, const pawl_config *config, const pawl_config *sc
         say_progress("installing the engine");
         code = send(scratch, script_bench_here);
         if (code == EXIT_OK)
-            code = install(scratch);
+            code = send(scratch, script_install);
         if (code == EXIT_OK)
             code = send(scratch, script_bench_tables);
         if (code == EXIT_OK)

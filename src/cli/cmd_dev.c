@@ -4,10 +4,10 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/process.h"
+#include "cli/scripts.h"
 #include "cli/server.h"
 #include "cli/signals.h"
 #include "cli/term.h"
-#include "cli/unpack.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -57,18 +57,14 @@ install(const pawl_config *config)
     const struct timespec pause = {.tv_nsec = 50000000};
     pawl_error *error = NULL;
     pawl_status status = PAWL_ECONN;
-    char *script = unpack_install();
 
-    if (script == NULL)
-        return EXIT_OTHER;
     for (int64_t waited_ms = 0; waited_ms < ready_ms && status == PAWL_ECONN; waited_ms += 50) {
         pawl_error_free(error);
         error = NULL;
-        status = pawl_admin_script(config, script, &error);
+        status = pawl_admin_script(config, script_install, &error);
         if (status == PAWL_ECONN)
             (void)nanosleep(&pause, NULL);
     }
-    free(script);
     return exit_with(status, error);
 }
 

@@ -4,7 +4,6 @@
 #include "cli/commands.h"
 #include "cli/exit.h"
 #include "cli/scripts.h"
-#include "cli/unpack.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,38 +52,34 @@ static const char only_installed[] =
     "end\n"
     "$pawl_migrate$;\n";
 
-/* The script with that after its first statement. Malloced; frees the script. */
+/* Returns script_install with only_installed after its first statement, to be freed, or NULL. */
 static char *
-guard_migrate(char *script)
+guard_migrate(void)
 {
-    const char *begin = script == NULL ? NULL : strstr(script, "\nbegin ");
+    const char *begin = strstr(script_install, "\nbegin ");
     const char *rest = begin == NULL ? NULL : strchr(begin + 1, '\n');
-    size_t size = rest == NULL ? 0 : strlen(script) + sizeof(only_installed);
+    size_t size = rest == NULL ? 0 : strlen(script_install) + sizeof(only_installed);
     char *guarded = rest == NULL ? NULL : malloc(size);
 
     if (guarded != NULL)
-        (void)snprintf(
-            guarded, size, "%.*s\n%s%s", (int)(rest - script), script, only_installed, rest + 1);
-    else if (script != NULL)
+        (void)snprintf(guarded, size, "%.*s\n%s%s", (int)(rest - script_install), script_install,
+            only_installed, rest + 1);
+    else
         (void)exit_saying(EXIT_OTHER, NULL, "out of memory");
-    free(script);
     return guarded;
 }
 
 static int
-send_script(struct call *call, char *script, const char *done)
+send_script(struct call *call, const char *script, const char *done)
 {
     int code = EXIT_OK;
 
-    if (script == NULL)
-        return EXIT_OTHER;
     if (call_has(call, "print"))
         (void)fputs(script, stdout);
     else
         code = run_script(call, script, done);
     if (code == EXIT_OK && !call_has(call, "print"))
         tick(call);
-    free(script);
     return code;
 }
 
@@ -92,13 +87,17 @@ static int
 install(struct call *call)
 {
     return send_script(
-        call, unpack_install(), "pawl is installed. What next: pawl doctor, pawl --help");
+        call, script_install, "pawl is installed. What next: pawl doctor, pawl --help");
 }
 
 static int
 migrate(struct call *call)
 {
-    return send_script(call, guard_migrate(unpack_install()), "pawl is up to date");
+    char *script = guard_migrate();
+    int code = script == NULL ? EXIT_OTHER : send_script(call, script, "pawl is up to date");
+
+    free(script);
+    return code;
 }
 
 static int

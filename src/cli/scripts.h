@@ -3,16 +3,7 @@
 #ifndef PW_CLI_SCRIPTS_H
 #define PW_CLI_SCRIPTS_H
 
-#include <stddef.h>
-
-/* A text made small by zlib, with the zero at its end; cli/unpack.h. */
-struct packed {
-    const unsigned char *bytes;
-    size_t size;
-    size_t text_size;
-};
-
-extern const struct packed script_install;
+extern const char script_install[];
 extern const char script_uninstall[];
 extern const char script_bench_bare_runs[];
 extern const char script_bench_busy[];
