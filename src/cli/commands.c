@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All commands, in the order of help. */
-#include "cli/commands.h"
-
-#include <string.h>
+#include "cli/command/commands.h"
 
 static const struct command *const lists[] = {
     cmd_trigger,
@@ -10,7 +8,7 @@ static const struct command *const lists[] = {
     cmd_run,
     cmd_run_show,
     cmd_run_wait,
-    cmd_tell,
+    cmd_send,
     cmd_workflow,
     cmd_flow,
     cmd_worker,
@@ -31,34 +29,6 @@ static const struct command *const lists[] = {
     cmd_help,
 };
 
-const struct option common_options[] = {
-    {.kind = KIND_TEXT,
-        .letter = 'd',
-        .name = "database",
-        .value = "URL",
-        .summary = "where the database is; else PAWL_DATABASE_URL, or the variables of libpq. "
-                   "Put a password into a service file or PGPASSFILE: other users see a command "
-                   "line"},
-    {.kind = KIND_CHOICE,
-        .letter = 'o',
-        .name = "output",
-        .value = "FORMAT",
-        .choices = "table json jsonl ids",
-        .summary = "how to show what is found"},
-    {.kind = KIND_FLAG, .letter = 'h', .name = "help", .summary = "say what the command does"},
-    {.kind = KIND_END},
-};
-
-bool
-command_replaces(const struct command *command, const struct option *common)
-{
-    for (const struct option *option = command->options; option != NULL && option->kind != KIND_END;
-         option++)
-        if (strcmp(option->name, common->name) == 0)
-            return true;
-    return false;
-}
-
 const struct command *
 command_at(size_t index)
 {
@@ -67,45 +37,4 @@ command_at(size_t index)
             if (index-- == 0)
                 return command;
     return NULL;
-}
-
-/* How many of the words the name takes; 0: not this command. */
-static int
-match(const char *name, int count, char *const *words)
-{
-    int used = 0;
-
-    while (used < count) {
-        size_t size = strlen(words[used]);
-
-        if (strncmp(name, words[used], size) != 0 || (name[size] != ' ' && name[size] != '\0'))
-            return 0;
-        used++;
-        if (name[size] == '\0')
-            return used;
-        name += size + 1;
-    }
-    return 0;
-}
-
-const struct command *
-command_find(int count, char *const *words, int *used, bool *group)
-{
-    const struct command *best = NULL;
-    const struct command *command;
-
-    *used = 0;
-    *group = false;
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        int words_used = match(command->name, count, words);
-
-        if (words_used > *used) {
-            *used = words_used;
-            best = command;
-        }
-        if (count > 0 && strncmp(command->name, words[0], strlen(words[0])) == 0 &&
-            command->name[strlen(words[0])] == ' ')
-            *group = true;
-    }
-    return best;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pawl command: finds the command that its first words name, and does it. */
-#include "cli/call.h"
-#include "cli/check.h"
-#include "cli/command.h"
-#include "cli/exit.h"
-#include "cli/help.h"
-#include "cli/script_client.h"
-#include "cli/term.h"
+#include "cli/command/check.h"
+#include "cli/command/command.h"
+#include "cli/command/help.h"
+#include "cli/command/invocation.h"
+#include "cli/report/exit.h"
+#include "cli/script/script_client.h"
+#include "cli/show/term.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -126,14 +126,14 @@ help(int count, char **words)
 static int
 act(const struct command *command, int count, char **words)
 {
-    struct call call;
-    int code = call_read(&call, command, count, words);
+    struct invocation invocation;
+    int code = invocation_read(&invocation, command, count, words);
 
-    if (code == EXIT_OK && call_has(&call, "help"))
+    if (code == EXIT_OK && invocation_has(&invocation, "help"))
         help_command(stdout, command);
     else if (code == EXIT_OK)
-        code = command->act != NULL ? command->act(&call) : call_described(&call);
-    call_done(&call);
+        code = command->act != NULL ? command->act(&invocation) : invocation_described(&invocation);
+    invocation_done(&invocation);
     return code;
 }
 

@@ -3,10 +3,10 @@
  * What scripts say to the worker that executes them, a line each, on as many connections as the digits before them name: no message harms the
  * worker, all answers are whole, and nobody is killed but the script itself: no command was started. Stands in for the worker's loop and for kill().
  */
-#include "cli/ask.h"
 #include "base/buf.h"
-#include "cli/reaper.h"
-#include "cli/sandbox.h"
+#include "cli/exec/script_call.h"
+#include "cli/process/reaper.h"
+#include "cli/sandbox/sandbox.h"
 #include "fake_core.h"
 #include "fuzz.h"
 
@@ -124,14 +124,14 @@ turn(void)
     struct pw_list *next;
     pawl_run *branch;
 
-    for (struct pw_list *link = pw_list_first(&job->asks); link != NULL; link = next) {
-        struct ask *ask = PW_CONTAINER(link, struct ask, link);
+    for (struct pw_list *link = pw_list_first(&job->calls); link != NULL; link = next) {
+        struct script_call *call = PW_CONTAINER(link, struct script_call, link);
         char byte;
 
-        next = pw_list_next(&job->asks, link);
-        if (ask->socket.fd >= 0 &&
-            (recv(ask->socket.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN))
-            ask->socket.ready(&ask->socket);
+        next = pw_list_next(&job->calls, link);
+        if (call->socket.fd >= 0 &&
+            (recv(call->socket.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN))
+            call->socket.ready(&call->socket);
     }
     while ((branch = fake_core_next()) != NULL) {
         struct waiter *waiter = pawl_run_context(branch);
@@ -188,7 +188,7 @@ talk(struct fuzz_input *input, const struct sockaddr_un *address, socklen_t size
             fuzz_check(
                 fds[which] >= 0 && connect(fds[which], (const struct sockaddr *)address, size) == 0,
                 "no connection");
-            ask_accept(job);
+            script_call_accept(job);
         }
         say(fds[which], line[0] != '\0' ? line + 1 : line);
         turn();
@@ -215,7 +215,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     job = calloc(1, sizeof(*job));
     fuzz_check(task != NULL && job != NULL, "out of memory");
     pw_list_init(&exec.jobs);
-    pw_list_init(&job->asks);
+    pw_list_init(&job->calls);
     pw_list_add_tail(&exec.jobs, &job->link);
     job->exec = &exec;
     job->run = task->run;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command line, a word in each line: read, or refused with a reason that does no harm to a terminal; what is read fits the description of the command. */
-#include "cli/call.h"
-#include "cli/check.h"
-#include "cli/exit.h"
+#include "cli/command/check.h"
+#include "cli/command/invocation.h"
+#include "cli/report/exit.h"
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -27,22 +27,24 @@ is_nearest_one_of(const char *word)
 static void
 read_call(const struct command *command, int count, char **words)
 {
-    struct call call;
-    int code = call_read(&call, command, count, words);
+    struct invocation invocation;
+    int code = invocation_read(&invocation, command, count, words);
 
     fuzz_check(code == EXIT_OK || code == EXIT_USAGE, "neither read nor refused");
-    fuzz_check(call.given_count + call.operand_count <= (size_t)count, "more than was given");
-    for (size_t i = 0; i < call.given_count; i++)
-        fuzz_check(call.given[i].option != NULL && call.given[i].value != NULL &&
-                (code != EXIT_OK || check_option(call.given[i].option, call.given[i].value) == 0),
+    fuzz_check(
+        invocation.given_count + invocation.operand_count <= (size_t)count, "more than was given");
+    for (size_t i = 0; i < invocation.given_count; i++)
+        fuzz_check(invocation.given[i].option != NULL && invocation.given[i].value != NULL &&
+                (code != EXIT_OK ||
+                    check_option(invocation.given[i].option, invocation.given[i].value) == 0),
             "an option without what it takes");
     for (const struct operand *operand = command->operands; code == EXIT_OK &&
-         !call_has(&call, "help") && operand != NULL && operand->kind != KIND_END;
+         !invocation_has(&invocation, "help") && operand != NULL && operand->kind != KIND_END;
          operand++)
-        fuzz_check(
-            operand->optional || call_operand(&call, (size_t)(operand - command->operands)) != NULL,
+        fuzz_check(operand->optional ||
+                invocation_operand(&invocation, (size_t)(operand - command->operands)) != NULL,
             "an operand is missing");
-    call_done(&call);
+    invocation_done(&invocation);
 }
 
 int

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A flow and a run of it, as the database answers: read and drawn in every way, with nothing that a terminal would obey, within the columns that there are. */
-#include "cli/flow.h"
+#include "cli/flow/flow.h"
 #include "fuzz.h"
 
 #include <locale.h>

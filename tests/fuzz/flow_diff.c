@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What would change in a flow, as the database answers: told without anything that a terminal would obey. */
-#include "cli/flow_diff.h"
+#include "cli/flow/flow_diff.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

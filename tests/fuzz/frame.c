@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of scripts come in pieces of any size, and are those that one reader of the whole finds; and any output reads back as the bytes that it was. */
-#include "cli/frame.h"
+#include "cli/script/frame.h"
 #include "base/utf8.h"
 #include "fuzz.h"
 

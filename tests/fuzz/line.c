@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A line of pawl trigger's file, behind a line with the pointer to its key: the key is the text or number that stands there. */
-#include "cli/line.h"
+#include "cli/verbs/line.h"
 #include "base/json_read.h"
 #include "fuzz.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of any columns and types, shown in each way there is: a table does a terminal no harm, and JSON is JSON. */
 #include "base/json_read.h"
-#include "cli/call.h"
-#include "cli/exit.h"
-#include "cli/rows.h"
+#include "cli/command/invocation.h"
+#include "cli/command/rows.h"
+#include "cli/report/exit.h"
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -34,17 +34,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct command command = {.name = "fuzz"};
     struct fuzz_input input = fuzz_input(data, size);
     unsigned char choice = fuzz_byte(&input);
-    struct call call = {.command = &command, .output = (enum call_output)(choice % 4)};
+    struct invocation invocation = {
+        .command = &command, .output = (enum invocation_output)(choice % 4)};
     pawl_rows *rows = fuzz_typed_rows(&input);
     struct fuzz_printed printed;
 
     fuzz_print_begin(&printed);
-    (void)(choice / 4 % 2 == 0 ? rows_show(&call, rows) : rows_show_lines(&call, rows));
+    (void)(choice / 4 % 2 == 0 ? rows_show(&invocation, rows) : rows_show_lines(&invocation, rows));
     (void)fflush(printed.out);
-    if (call.output == OUTPUT_JSON && is_honest(rows))
+    if (invocation.output == OUTPUT_JSON && is_honest(rows))
         fuzz_check(pw_json_valid((struct pw_json){printed.text, printed.size}),
             "rows as JSON that is none");
-    if (call.output == OUTPUT_TABLE || call.output == OUTPUT_IDS)
+    if (invocation.output == OUTPUT_TABLE || invocation.output == OUTPUT_IDS)
         fuzz_print_end(&printed);
     else
         fuzz_print_drop(&printed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of a sandbox, one in each line, +RULE for --allow, =LIMIT for --limit, -NAME for --env, and the last a variable: a limit is never more than was asked for, and no variable passes that was not named. */
-#include "cli/sandbox.h"
-#include "cli/call.h"
-#include "cli/exit.h"
+#include "cli/command/invocation.h"
+#include "cli/exec/sandbox_options.h"
+#include "cli/report/exit.h"
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -14,16 +14,16 @@ enum {
 
 /* Whether a variable has the name of one that every program gets, or of one that was named. */
 static bool
-second_opinion(const struct call *call, const char *variable)
+second_opinion(const struct invocation *invocation, const char *variable)
 {
     if (strncmp(variable, "LANG=", 5) == 0 || strncmp(variable, "LANGUAGE=", 9) == 0 ||
         strncmp(variable, "LC_", 3) == 0 || strncmp(variable, "TZ=", 3) == 0)
         return true;
-    for (size_t i = 0; i < call->given_count; i++) {
-        const char *name = call->given[i].value;
+    for (size_t i = 0; i < invocation->given_count; i++) {
+        const char *name = invocation->given[i].value;
         char wanted[300];
 
-        if (strcmp(call->given[i].option->name, "env") != 0) {
+        if (strcmp(invocation->given[i].option->name, "env") != 0) {
             if (strncmp(name, "env=", 4) != 0)
                 continue;
             name += 4;
@@ -38,14 +38,16 @@ second_opinion(const struct call *call, const char *variable)
 }
 
 static void
-look_at(const struct call *call, const char *variable)
+look_at(const struct invocation *invocation, const char *variable)
 {
     struct sandbox sandbox;
-    int code = sandbox_read(&sandbox, call);
+    int code = sandbox_options_read(&sandbox, invocation);
 
     fuzz_check(sandbox.limit_count <= SANDBOX_LIMITS, "more limits than there are");
-    if (code != EXIT_OK)
+    if (code != EXIT_OK) {
+        sandbox_done(&sandbox);
         return;
+    }
     for (size_t i = 0; i < sandbox.limit_count; i++)
         fuzz_check(sandbox.limits[i].most.rlim_cur == sandbox.limits[i].most.rlim_max &&
                 sandbox.limits[i].most.rlim_cur > 0 &&
@@ -55,8 +57,9 @@ look_at(const struct call *call, const char *variable)
             !sandbox_passes(&sandbox, "PAWL_DATABASE_URL=x"),
         "a way to the database");
     if (sandbox.on && strlen(variable) < 200)
-        fuzz_check(sandbox_passes(&sandbox, variable) == second_opinion(call, variable),
+        fuzz_check(sandbox_passes(&sandbox, variable) == second_opinion(invocation, variable),
             "two opinions about a variable");
+    sandbox_done(&sandbox);
 }
 
 int
@@ -75,7 +78,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *words[2 * WORDS_MAX + 8] = {worker, run, exec, program, sandbox};
     struct fuzz_printed printed;
     const struct command *command;
-    struct call call;
+    struct invocation invocation;
     int count = 5;
     int lines_count = 0;
     int used = 0;
@@ -93,9 +96,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_print_begin(&printed);
     command = command_find(count, words, &used, &group);
     fuzz_check(command != NULL, "pawl worker run is gone");
-    (void)call_read(&call, command, count - used, words + used);
-    look_at(&call, lines_count > 0 ? lines[lines_count - 1] : "");
-    call_done(&call);
+    (void)invocation_read(&invocation, command, count - used, words + used);
+    look_at(&invocation, lines_count > 0 ? lines[lines_count - 1] : "");
+    invocation_done(&invocation);
     fuzz_print_end(&printed);
     while (lines_count > 0)
         free(lines[--lines_count]);

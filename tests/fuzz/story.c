@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run as the database answers, told as a story and in one line, without anything that a terminal would obey. */
-#include "cli/story.h"
+/* A run as the database answers, shown in full and in one line, without anything that a terminal would obey. */
+#include "cli/show/run_view.h"
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -21,9 +21,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FILE *out = open_memstream(&text, &length);
 
     fuzz_check(out != NULL, "out of memory");
-    story_print(out, run, now_us, most % 3 == 0 ? NULL : "it waits", most % 30);
-    story_print_line(out, run, now_us, 20 + most);
-    (void)story_has_ended(run);
+    run_view_print(out, run, now_us, most % 3 == 0 ? NULL : "it waits", most % 30);
+    run_view_print_line(out, run, now_us, 20 + most);
+    (void)run_view_has_ended(run);
     (void)fclose(out);
     fuzz_check_printable(text, length);
     free(text);

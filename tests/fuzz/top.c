@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pawl top, whose questions are answered by what was found: no answer may harm it. Stands in for the call of the library. */
 #include "base/time.h"
-#include "cli/top_look.h"
+#include "cli/top/top_look.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -24,7 +24,7 @@ def read_guards(root):
     """Returns {name: (path, where the tag stands)}."""
     guards = {}
     for folder in FOLDERS:
-        for path in sorted((root / folder).glob("*.c")):
+        for path in sorted((root / folder).rglob("*.c")):
             for tag in re.finditer(r"/\* guard:([a-z0-9_]+) \*/", path.read_text()):
                 if tag[1] in guards:
                     raise Problem(f'{path.name}: guard "{tag[1]}" stands twice')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is drawn stays within the canvas, and is shown without harm. */
-#include "cli/canvas.h"
+#include "cli/show/canvas.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of scripts as a hostile or broken one would send them: in pieces, too short, too long, no JSON. */
-#include "cli/frame.h"
+#include "cli/script/frame.h"
 
 #include <errno.h>
 #include <setjmp.h>

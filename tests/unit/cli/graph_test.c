@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs as text. */
-#include "cli/graph.h"
+#include "cli/flow/graph.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# src/cli/privilege.c has the same functions in the same privilege sets as sql/code/grants.sql, but for private ones.
+# src/cli/report/privilege.c has the same functions in the same privilege sets as sql/code/grants.sql, but for private ones.
 exec python3 - "$(dirname "$0")/../../.." <<'PY'
 import pathlib
 import re
@@ -12,7 +12,7 @@ engine = (root / "sql/code/grants.sql").read_text()
 engine = engine[engine.index("function pawl._rights("):]
 sql = {name: set(re.findall(r"'([a-z]\w*)'", verbs)) for name, verbs in re.findall(r"when '(\w+)' then array\[(.*?)\]", engine, re.S)}
 sql["common"] = set(re.findall(r"'(\w+)'", re.search(r"return array\[(.*?)\]", engine, re.S)[1]))
-command = (root / "src/cli/privilege.c").read_text()
+command = (root / "src/cli/report/privilege.c").read_text()
 text = r'((?:"[^"]*"\s*)+)'
 c = {name: set(re.sub(r'"\s*"', "", verbs).strip('" \n').split()) for name, verbs in re.findall(r'\{"(\w+)",\s*' + text + r"\}", command)}
 c["common"] = set(re.search(r'common_verbs\[\] = "([^"]*)"', command)[1].split())

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which connection strings have a password, and that a word of the command line is overwritten. */
-#include "cli/secret.h"
+#include "cli/command/secret.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of others: neither control characters nor those that change the direction of a text reach a terminal, and each takes a column. */
-#include "cli/term.h"
+#include "cli/show/term.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The frame of pawl top at every size: nothing is drawn outside, and nothing that is needed is missing. */
-#include "cli/top_draw.h"
+#include "cli/top/top_draw.h"
 
 #include <locale.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What pawl top makes of a look at the database: rates, order, failures, and the run that is chosen. */
-#include "cli/top_model.h"
+#include "cli/top/top_model.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

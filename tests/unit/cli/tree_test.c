@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Directories as a program leaves them that does not want them to be removed: without rights, deep, with links to elsewhere. */
-#include "cli/tree.h"
+#include "cli/process/tree.h"
 
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -12,7 +12,11 @@ for area in base pg libpawl server cli; do
     mkdir -p "$tree/src/$area"
     touch "$tree/src/$area/$area.h"
 done
-mkdir -p "$tree/include/pawl" "$tree/bindings/node"
+for room in show report sandbox process command script exec verbs flow setup top bench; do
+    mkdir -p "$tree/src/cli/$room"
+    touch "$tree/src/cli/$room/$room.h"
+done
+mkdir -p "$tree/include/pawl" "$tree/bindings/node" "$tree/src/cli/cellar"
 touch "$tree/include/pawl/error.h" "$tree/include/pawl/pawl.h"
 
 # expect RESULT FILE INCLUDE: RESULT is what the checker must exit with when FILE has that include.
@@ -47,6 +51,23 @@ may_not src/server/a.c '"libpawl/libpawl.h"'
 may src/cli/a.c '"server/server.h"'
 may_not src/cli/a.c '"pg/pg.h"'
 may_not src/cli/a.c '"../libpawl/libpawl.h"'
+# The rooms of the command: down, never up, and no room that is not in the table.
+may src/cli/main.c '"cli/top/top.h"'
+may src/cli/top/a.c '"cli/show/show.h"'
+may src/cli/top/a.c '"cli/top/top.h"'
+may src/cli/exec/a.c '"cli/script/script.h"'
+may src/cli/bench/a.c '"cli/setup/setup.h"'
+may src/cli/show/a.c '<pawl/pawl.h>'
+may src/cli/show/a.c '"base/base.h"'
+may_not src/cli/show/a.c '"cli/command/command.h"'
+may_not src/cli/show/a.c '"../report/report.h"'
+may_not src/cli/script/a.c '"cli/exec/exec.h"'
+may_not src/cli/command/a.c '"cli/cli.h"'
+may_not src/cli/flow/a.c '"cli/top/top.h"'
+may_not src/cli/setup/a.c '"cli/bench/bench.h"'
+may_not src/cli/exec/a.c '"pg/pg.h"'
+may_not src/cli/cellar/a.c '<stdio.h>'
+rm "$tree/src/cli/cellar/a.c"
 may bindings/node/a.c '<pawl/pawl.h>'
 may_not bindings/node/a.c '"base/base.h"'
 may include/pawl/pawl.h '<stdint.h>'
@@ -55,4 +76,13 @@ may_not include/pawl/pawl.h '<stdio.h>'
 may_not include/pawl/pawl.h '<libpq-fe.h>'
 may_not src/base/base.c '<stdio.h>'
 may src/base/base.c '"base.h"'
+
+# A table that lets a lower room include a higher one is an error as well.
+sed 's/"show": \[\]/"show": ["top"]/' "$tools/check_includes" >"$tree/check_includes"
+number=$((number + 1))
+case $(python3 "$tree/check_includes" "$tree") in
+*'src/cli/top is not below src/cli/show'*) ;;
+*) printf 'not ' ;;
+esac
+printf 'ok %d - the table itself may not point upward\n' "$number"
 printf '1..%d\n' "$number"

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command/command.h"
+
+#include <string.h>
+
+const struct option common_options[] = {
+    {.kind = KIND_TEXT,
+        .letter = 'd',
+        .name = "database",
+        .value = "URL",
+        .summary = "where the database is; else PAWL_DATABASE_URL, or the variables of libpq. "
+                   "Put a password into a service file or PGPASSFILE: other users see a command "
+                   "line"},
+    {.kind = KIND_CHOICE,
+        .letter = 'o',
+        .name = "output",
+        .value = "FORMAT",
+        .choices = "table json jsonl ids",
+        .summary = "how to show what is found"},
+    {.kind = KIND_FLAG, .letter = 'h', .name = "help", .summary = "say what the command does"},
+    {.kind = KIND_END},
+};
+
+bool
+command_replaces(const struct command *command, const struct option *common)
+{
+    for (const struct option *option = command->options; option != NULL && option->kind != KIND_END;
+         option++)
+        if (strcmp(option->name, common->name) == 0)
+            return true;
+    return false;
+}
+
+/* How many of the words the name takes; 0: not this command. */
+static int
+match(const char *name, int count, char *const *words)
+{
+    int used = 0;
+
+    while (used < count) {
+        size_t size = strlen(words[used]);
+
+        if (strncmp(name, words[used], size) != 0 || (name[size] != ' ' && name[size] != '\0'))
+            return 0;
+        used++;
+        if (name[size] == '\0')
+            return used;
+        name += size + 1;
+    }
+    return 0;
+}
+
+const struct command *
+command_find(int count, char *const *words, int *used, bool *group)
+{
+    const struct command *best = NULL;
+    const struct command *command;
+
+    *used = 0;
+    *group = false;
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        int words_used = match(command->name, count, words);
+
+        if (words_used > *used) {
+            *used = words_used;
+            best = command;
+        }
+        if (count > 0 && strncmp(command->name, words[0], strlen(words[0])) == 0 &&
+            command->name[strlen(words[0])] == ' ')
+            *group = true;
+    }
+    return best;
+}

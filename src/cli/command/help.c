@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/command/help.h"
+
+#include "cli/report/exit.h"
+#include "cli/show/term.h"
+
+#include <string.h>
+
+enum {
+    LEFT = 26, /* columns of what stands left of a summary */
+};
+
+/* "-o, --output FORMAT" */
+static int
+print_option_name(FILE *out, const struct option *option)
+{
+    int size = 0;
+
+    size += option->letter != 0 ? fprintf(out, "-%c, ", option->letter) : fprintf(out, "    ");
+    size += fprintf(out, "--%s", option->name);
+    if (option->kind != KIND_FLAG)
+        size += fprintf(out, " %s", option->value);
+    return size;
+}
+
+static void
+print_operands(FILE *out, const struct command *command)
+{
+    for (const struct operand *operand = command->operands;
+         operand != NULL && operand->kind != KIND_END; operand++)
+        (void)fprintf(out, operand->optional ? " [%s%s]" : " %s%s", operand->value,
+            operand->many ? "..." : "");
+}
+
+static void
+print_left(FILE *out, int size)
+{
+    if (size >= LEFT) {
+        (void)fputc('\n', out);
+        size = 0;
+    }
+    (void)fprintf(out, "%*s", LEFT - size, "");
+}
+
+/* Words to the end of the paragraph, in lines as wide as the terminal, which all begin at a column. Returns what is behind it. */
+static const char *
+print_words(FILE *out, const char *text, size_t column, size_t width)
+{
+    size_t used = 0;
+
+    while (*text != '\0' && strncmp(text, "\n\n", 2) != 0) {
+        size_t size;
+
+        text += strspn(text, " \n");
+        size = strcspn(text, " \n");
+        if (used > 0 && column + used + 1 + size > width) {
+            (void)fprintf(out, "\n%*s", (int)column, "");
+            used = 0;
+        }
+        used += (size_t)fprintf(out, "%s%.*s", used > 0 ? " " : "", (int)size, text);
+        text += size;
+    }
+    return text;
+}
+
+/* What stands right of LEFT; on a terminal it goes on there in the next line, too. */
+static void
+print_right(FILE *out, const char *text)
+{
+    size_t width = out == stdout ? term_width() : 0;
+
+    if (width > (size_t)2 * LEFT)
+        (void)print_words(out, text, LEFT, width);
+    else
+        (void)fputs(text, out);
+}
+
+/* Paragraphs, which are laid out anew for a terminal; lines that begin with a blank are left as they are. */
+static void
+print_text(FILE *out, const char *text)
+{
+    size_t width = out == stdout ? term_width() : 0;
+
+    if (width == 0 || strstr(text, "\n ") != NULL) {
+        (void)fputs(text, out);
+        return;
+    }
+    while (*text != '\0') {
+        text = print_words(out, text, 0, width);
+        if (*text != '\0') {
+            (void)fputs("\n\n", out);
+            text += strspn(text, "\n");
+        }
+    }
+}
+
+/* Without those that a command has in another form. */
+static void
+print_options(FILE *out, const struct option *options, const struct command *without)
+{
+    char text[400];
+
+    for (; options != NULL && options->kind != KIND_END; options++) {
+        if (without != NULL && command_replaces(without, options))
+            continue;
+        (void)fputs("  ", out);
+        print_left(out, 2 + print_option_name(out, options));
+        (void)snprintf(text, sizeof(text), options->kind == KIND_CHOICE ? "%s (%s)" : "%s",
+            options->summary, options->choices);
+        print_right(out, text);
+        (void)fputc('\n', out);
+    }
+}
+
+void
+help_list(FILE *out, const char *group)
+{
+    const struct command *command;
+    size_t size = group == NULL ? 0 : strlen(group);
+
+    if (group == NULL)
+        (void)fputs(
+            "Durable workflows on PostgreSQL.\n\nusage: pawl COMMAND [OPTION]... [ARGUMENT]...\n\n",
+            out);
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        if (group != NULL &&
+            (strncmp(command->name, group, size) != 0 || command->name[size] != ' '))
+            continue;
+        print_left(out, fprintf(out, "  %s", command->name));
+        print_right(out, command->summary);
+        (void)fputc('\n', out);
+    }
+    if (group == NULL) {
+        (void)fputs("\nOptions of every command:\n", out);
+        print_options(out, common_options, NULL);
+        (void)fputs("\npawl COMMAND --help says more about each; man pawl, too.\n", out);
+    }
+}
+
+void
+help_command(FILE *out, const struct command *command)
+{
+    (void)fprintf(out, "usage: pawl %s [OPTION]...", command->name);
+    print_operands(out, command);
+    (void)fprintf(out, "\n\n%s.\n", command->summary);
+    if (command->text != NULL) {
+        (void)fputc('\n', out);
+        print_text(out, command->text);
+        (void)fputc('\n', out);
+    }
+    if (command->operands != NULL && command->operands->kind != KIND_END) {
+        (void)fputc('\n', out);
+        for (const struct operand *operand = command->operands; operand->kind != KIND_END;
+             operand++) {
+            print_left(out, fprintf(out, "  %s", operand->value));
+            print_right(out, operand->summary);
+            (void)fputc('\n', out);
+        }
+    }
+    (void)fputs("\nOptions:\n", out);
+    print_options(out, command->options, NULL);
+    print_options(out, common_options, command);
+    if (command->examples != NULL)
+        (void)fputs("\nExamples:\n", out);
+    for (const struct example *example = command->examples;
+         example != NULL && example->line != NULL; example++)
+        (void)fprintf(out, "  %s\n      %s\n", example->line, example->summary);
+}
+
+/* scdoc takes some characters for markup, and blanks at the beginning of a line for a mistake. */
+static void
+print_plain(FILE *out, const char *text)
+{
+    for (bool begins = true; text != NULL && *text != '\0'; text++) {
+        if (begins && *text == ' ')
+            continue;
+        begins = *text == '\n';
+        if (strchr("\\*_#<>[]`~", *text) != NULL)
+            (void)fputc('\\', out);
+        (void)fputc(*text, out);
+    }
+}
+
+static void
+manual_options(FILE *out, const struct option *options, const struct command *without)
+{
+    for (; options != NULL && options->kind != KIND_END; options++) {
+        if (without != NULL && command_replaces(without, options))
+            continue;
+        (void)fputs("*", out);
+        if (options->letter != 0)
+            (void)fprintf(out, "-%c*, *", options->letter);
+        (void)fprintf(out, "--%s*", options->name);
+        if (options->kind != KIND_FLAG)
+            (void)fprintf(out, " _%s_", options->value);
+        (void)fputs("\n\t", out);
+        print_plain(out, options->summary);
+        if (options->kind == KIND_CHOICE)
+            (void)fprintf(out, ": %s", options->choices);
+        (void)fputs(".\n\n", out);
+    }
+}
+
+static void
+manual_title(FILE *out, const struct command *command)
+{
+    (void)fputs("pawl", out);
+    for (const char *at = command == NULL ? "" : command->name; *at != '\0'; at++) {
+        if (at == command->name)
+            (void)fputc('-', out);
+        (void)fputc(*at == ' ' ? '-' : *at, out);
+    }
+    (void)fputs("(1)\n\n# NAME\n\n", out);
+}
+
+static void
+manual_codes(FILE *out)
+{
+    (void)fputs("# EXIT STATUS\n\n", out);
+    for (int code = 0; code <= 255; code++)
+        if (exit_summary(code) != NULL)
+            (void)fprintf(out, "*%d*\n\t%s.\n\n", code, exit_summary(code));
+}
+
+static void
+manual_program(FILE *out)
+{
+    const struct command *command;
+
+    manual_title(out, NULL);
+    (void)fputs("pawl - durable workflows on PostgreSQL\n\n# SYNOPSIS\n\n*pawl* _COMMAND_ "
+                "\\[_OPTION_...\\] "
+                "\\[_ARGUMENT_...\\]\n\n# COMMANDS\n\n",
+        out);
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
+        (void)fprintf(out, "*pawl %s*\n\t", command->name);
+        print_plain(out, command->summary);
+        (void)fputs(".\n\n", out);
+    }
+    (void)fputs("# OPTIONS\n\n", out);
+    manual_options(out, common_options, NULL);
+    manual_codes(out);
+    (void)fputs(
+        "# ENVIRONMENT\n\n*PAWL_DATABASE_URL*\n\tWhere the database is, unless "
+        "*--database* says so. Without either, the "
+        "variables of libpq count: *PGHOST*, *PGDATABASE* and so on. For a database on another "
+        "host, use sslmode=verify-full: *pawl* warns if nothing has verified the "
+        "server.\n\n*NO_COLOR*\n\tIf "
+        "it is set and not empty, nothing is "
+        "coloured.\n",
+        out);
+}
+
+void
+help_manual(FILE *out, const struct command *command)
+{
+    if (command == NULL) {
+        manual_program(out);
+        return;
+    }
+    manual_title(out, command);
+    (void)fprintf(out, "pawl %s - ", command->name);
+    print_plain(out, command->summary);
+    (void)fprintf(out, "\n\n# SYNOPSIS\n\n*pawl %s* \\[_OPTION_...\\]", command->name);
+    for (const struct operand *operand = command->operands;
+         operand != NULL && operand->kind != KIND_END; operand++)
+        (void)fprintf(out, operand->optional ? " \\[_%s_%s\\]" : " _%s_%s", operand->value,
+            operand->many ? "..." : "");
+    if (command->text != NULL) {
+        (void)fputs("\n\n# DESCRIPTION\n\n", out);
+        print_plain(out, command->text);
+    }
+    (void)fputs("\n\n# OPTIONS\n\n", out);
+    for (const struct operand *operand = command->operands;
+         operand != NULL && operand->kind != KIND_END; operand++) {
+        (void)fprintf(out, "_%s_\n\t", operand->value);
+        print_plain(out, operand->summary);
+        (void)fputs(".\n\n", out);
+    }
+    manual_options(out, command->options, NULL);
+    manual_options(out, common_options, command);
+    if (command->examples != NULL)
+        (void)fputs("# EXAMPLES\n\n", out);
+    for (const struct example *example = command->examples;
+         example != NULL && example->line != NULL; example++)
+        (void)fprintf(out, "```\n%s\n```\n\n%s\n\n", example->line, example->summary);
+    (void)fputs("# SEE ALSO\n\n*pawl*(1), which has the exit codes, too\n", out);
+}

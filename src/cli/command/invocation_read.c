@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was typed: words become operands and options, and are checked. */
+#include "cli/command/check.h"
+#include "cli/command/invocation.h"
+#include "cli/command/secret.h"
+#include "cli/report/exit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTIONS_MAX = 64, /* of one command */
+};
+
+static const struct option *
+find_option(const struct option *options, const char *name, size_t size, char letter)
+{
+    for (; options != NULL && options->kind != KIND_END; options++)
+        if (name != NULL ? strlen(options->name) == size && strncmp(options->name, name, size) == 0
+                         : options->letter != 0 && options->letter == letter)
+            return options;
+    return NULL;
+}
+
+static int
+add_given(struct invocation *invocation, const struct option *option, const char *value)
+{
+    if (!option->many && invocation_has(invocation, option->name))
+        return exit_saying(EXIT_USAGE, NULL, "--%s was given twice", option->name);
+    invocation->given[invocation->given_count].option = option;
+    invocation->given[invocation->given_count].value = value;
+    invocation->given_count++;
+    return check_option(option, value);
+}
+
+/* Whether the command passes operands on to another program, whose options are not ours. */
+static bool
+passes_on(const struct command *command)
+{
+    for (const struct operand *operand = command->operands;
+         operand != NULL && operand->kind != KIND_END; operand++)
+        if (strcmp(operand->value, "ARGUMENT") == 0)
+            return true;
+    return false;
+}
+
+static int
+unknown_option(const struct invocation *invocation, const char *word)
+{
+    const struct option *lists[] = {invocation->command->options, common_options};
+    const char *names[OPTIONS_MAX] = {NULL};
+    const char *nearest = NULL;
+    size_t count = 0;
+    char hint[200];
+
+    for (size_t i = 0; i < 2; i++)
+        for (const struct option *option = lists[i];
+             option != NULL && option->kind != KIND_END && count + 1 < OPTIONS_MAX; option++)
+            names[count++] = option->name;
+    if (strncmp(word, "--", 2) == 0)
+        nearest = check_nearest(word + 2, names);
+    if (nearest != NULL)
+        (void)snprintf(hint, sizeof(hint), "Did you mean --%s?", nearest);
+    else if (invocation->operand_count > 0 && passes_on(invocation->command))
+        (void)snprintf(
+            hint, sizeof(hint), "If it is for %s, write -- before it.", invocation->operands[0]);
+    else
+        (void)snprintf(hint, sizeof(hint), "See: pawl %s --help", invocation->command->name);
+    return exit_saying(EXIT_USAGE, hint, "there is no option \"%s\"", word);
+}
+
+/* Takes a password out of the command line. words[0] is the option, or has its value, too. Returns EXIT_OK or what to exit with. */
+static int
+hide_secret(struct invocation *invocation, char **words, int used)
+{
+    struct given *given = &invocation->given[invocation->given_count - 1];
+    char *word = words[used - 1];
+
+    /* guard:secret_hidden */
+    if ((strcmp(given->option->name, "database") != 0 &&
+            (strcmp(given->option->name, "set") != 0 ||
+                strncmp(given->value, "database=", 9) != 0)) ||
+        !secret_in(given->value))
+        return EXIT_OK;
+    word += given->value - word;
+    given->secret = secret_take(word);
+    given->value = given->secret;
+    return given->secret != NULL ? EXIT_OK : exit_saying(EXIT_OTHER, NULL, "out of memory");
+}
+
+/* Reads one word that begins with a dash; words[1] may be its value. used: how many words that was. */
+static int
+read_option(struct invocation *invocation, char **words, int *used)
+{
+    const char *word = words[0];
+    bool is_long = word[1] == '-';
+    const char *name = is_long ? word + 2 : NULL;
+    const char *equals = is_long ? strchr(name, '=') : NULL;
+    size_t size = name == NULL ? 0 : equals != NULL ? (size_t)(equals - name) : strlen(name);
+    const struct option *option = find_option(invocation->command->options, name, size, word[1]);
+    const char *value = equals != NULL ? equals + 1 : NULL;
+    int code;
+
+    if (option == NULL)
+        option = find_option(common_options, name, size, word[1]);
+    if (option == NULL || (!is_long && word[2] != '\0' && option->kind == KIND_FLAG))
+        return unknown_option(invocation, word);
+    *used = 1;
+    if (option->kind == KIND_FLAG) {
+        if (value != NULL)
+            return exit_saying(EXIT_USAGE, NULL, "--%s takes no value", option->name);
+        return add_given(invocation, option, "on");
+    }
+    if (!is_long && word[2] != '\0')
+        value = word + 2;
+    if (value == NULL) {
+        value = words[1];
+        *used = 2;
+    }
+    if (value == NULL)
+        return exit_saying(EXIT_USAGE, NULL, "--%s needs a value: %s", option->name, option->value);
+    code = add_given(invocation, option, value);
+    return code != EXIT_OK ? code : hide_secret(invocation, words, *used);
+}
+
+/* Each is what it should be. */
+static int
+check_each(const struct invocation *invocation)
+{
+    const struct operand *operand = invocation->command->operands;
+    int code = EXIT_OK;
+
+    for (size_t i = 0; i < invocation->operand_count && code == EXIT_OK; i++) {
+        code = check_operand(operand, invocation->operands[i]);
+        if (!operand->many)
+            operand++;
+    }
+    return code;
+}
+
+/* "Write: pawl sleep NAME TIME" */
+static void
+make_usage(const struct command *command, char *text, size_t size)
+{
+    int used = snprintf(text, size, "Write: pawl %s", command->name);
+
+    if (command->operands == NULL || command->operands->kind == KIND_END) {
+        (void)snprintf(text, size, "See: pawl %s --help", command->name);
+        return;
+    }
+    for (const struct operand *operand = command->operands;
+         operand->kind != KIND_END && used > 0 && (size_t)used < size; operand++)
+        used += snprintf(text + used, size - (size_t)used, operand->optional ? " [%s%s]" : " %s%s",
+            operand->value, operand->many ? "..." : "");
+    if (used > 0 && (size_t)used < size)
+        (void)snprintf(text + used, size - (size_t)used, "; see: pawl %s --help", command->name);
+}
+
+/* Too few, or too many. */
+static int
+check_operands(const struct invocation *invocation)
+{
+    size_t least = 0;
+    size_t most = 0;
+    char hint[300];
+
+    make_usage(invocation->command, hint, sizeof(hint));
+    for (const struct operand *operand = invocation->command->operands;
+         operand != NULL && operand->kind != KIND_END; operand++) {
+        if (!operand->optional) {
+            if (invocation->operand_count == least)
+                return exit_saying(EXIT_USAGE, hint, "%s is missing", operand->value);
+            least++;
+        }
+        most = operand->many ? INVOCATION_WORDS_MAX : most + 1;
+    }
+    if (invocation->operand_count == most + 1 &&
+        strchr("{[", invocation->operands[most][0]) != NULL &&
+        find_option(invocation->command->options, "input", 5, '\0') != NULL)
+        (void)snprintf(hint, sizeof(hint), "JSON stands behind its option: --input '%.100s'",
+            invocation->operands[most]);
+    if (invocation->operand_count > most)
+        return exit_saying(EXIT_USAGE, hint, "\"%s\" is too much",
+            invocation->operands[most < INVOCATION_WORDS_MAX ? most : 0]);
+    return check_each(invocation);
+}
+
+static void
+set_output(struct invocation *invocation)
+{
+    static const char *const names[] = {[OUTPUT_TABLE] = "table",
+        [OUTPUT_JSON] = "json",
+        [OUTPUT_JSONL] = "jsonl",
+        [OUTPUT_IDS] = "ids"};
+    const char *wanted = invocation_option(invocation, "output");
+
+    for (size_t i = 0; wanted != NULL && i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(wanted, names[i]) == 0)
+            invocation->output = (enum invocation_output)i;
+}
+
+int
+invocation_read(
+    struct invocation *invocation, const struct command *command, int count, char **words)
+{
+    int used = 1;
+
+    *invocation = (struct invocation){.command = command};
+    invocation->given = calloc((size_t)count + 1, sizeof(*invocation->given));
+    invocation->operands = calloc((size_t)count + 1, sizeof(*invocation->operands));
+    if (invocation->given == NULL || invocation->operands == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    if (count > INVOCATION_WORDS_MAX)
+        return exit_saying(EXIT_USAGE, NULL, "more than %d words", INVOCATION_WORDS_MAX);
+    for (int i = 0; i < count; i += used) {
+        int code = EXIT_OK;
+
+        used = 1;
+        if (strcmp(words[i], "--") == 0) {
+            invocation->rest = &words[i + 1];
+            /* Where the command itself makes nothing of them, they are operands that may begin with a dash. */
+            for (i++; command->act == NULL && i < count; i++)
+                invocation->operands[invocation->operand_count++] = words[i];
+            break;
+        }
+        if (words[i][0] == '-' && words[i][1] != '\0')
+            code = read_option(invocation, &words[i], &used);
+        else
+            invocation->operands[invocation->operand_count++] = words[i];
+        if (code != EXIT_OK)
+            return code;
+    }
+    set_output(invocation);
+    return invocation_has(invocation, "help") ? EXIT_OK : check_operands(invocation);
+}
+
+void
+invocation_done(struct invocation *invocation)
+{
+    pawl_client_close(invocation->client);
+    for (size_t i = 0; i < invocation->given_count; i++)
+        free(invocation->given[i].secret);
+    free(invocation->given);
+    free(invocation->operands);
+}
+
+const char *
+invocation_option(const struct invocation *invocation, const char *name)
+{
+    for (size_t i = invocation->given_count; i > 0; i--)
+        if (strcmp(invocation->given[i - 1].option->name, name) == 0)
+            return invocation->given[i - 1].value;
+    return NULL;
+}
+
+bool
+invocation_has(const struct invocation *invocation, const char *name)
+{
+    return invocation_option(invocation, name) != NULL;
+}
+
+const char *
+invocation_operand(const struct invocation *invocation, size_t index)
+{
+    return index < invocation->operand_count ? invocation->operands[index] : NULL;
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pawl run-script: a durable script without a workflow, a worker or anything else that had to be set up. */
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/time.h"
+#include "base/utf8.h"
+#include "cli/command/commands.h"
+#include "cli/command/invocation.h"
+#include "cli/exec/exec.h"
+#include "cli/exec/job.h"
+#include "cli/exec/run_asker.h"
+#include "cli/report/exit.h"
+#include "cli/script/frame.h"
+#include "cli/show/term.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    NAME_SIZE = 200,
+    HOST_MAX = 40,    /* characters of the host in the name of the workflow */
+    FILE_PART = 40,   /* and of the file */
+    LOOK_US = 500000, /* how often it is looked whether the run has ended */
+    BRIEFLY_US = 200000,
+    LAST_LOOK_US = 30000000,
+    KEY_SIZE = 300,
+    KEY_WORDS = 160, /* bytes of the command line in a key */
+};
+
+/* A script, and the run that it is. */
+struct script {
+    char path[PATH_MAX];
+    char workflow
+        [NAME_SIZE]; /* one for each host, file and arguments, so that no other process takes the run */
+    char key[KEY_SIZE];
+    struct pw_buf input;
+    char **words;
+    char run_id[PAWL_ID_SIZE];
+    char worker_name[NAME_SIZE]; /* of this process */
+    uint32_t flags;
+};
+
+/* Adds what a workflow's name can have of a text, behind a mark. */
+static void
+add_name(char *name, const char *text, size_t most, char mark)
+{
+    size_t size = strlen(name);
+
+    if (mark != '\0')
+        name[size++] = mark;
+    for (size_t i = 0; text[i] != '\0' && i < most && size < NAME_SIZE - 1; i++) {
+        char c = text[i];
+
+        if (c >= 'A' && c <= 'Z')
+            c = (char)(c - 'A' + 'a');
+        name[size++] = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ? c : '-';
+    }
+    name[size] = '\0';
+}
+
+/* The run's input is what it is: {"file": …, "arguments": […]}. */
+static void
+make_input(struct script *script, const struct invocation *invocation)
+{
+    struct pw_json_writer writer;
+
+    pw_buf_init(&script->input, (size_t)1024 * 1024);
+    pw_json_writer_init(&writer, &script->input);
+    pw_json_open(&writer, '{');
+    pw_json_key(&writer, "file");
+    pw_json_add_text(&writer, script->path);
+    pw_json_key(&writer, "arguments");
+    pw_json_open(&writer, '[');
+    for (size_t i = 1; i < invocation->operand_count; i++)
+        pw_json_add_text(&writer, invocation->operands[i]);
+    for (size_t i = 0; invocation->rest != NULL && invocation->rest[i] != NULL; i++)
+        pw_json_add_text(&writer, invocation->rest[i]);
+    pw_json_close(&writer);
+    pw_json_close(&writer);
+}
+
+/* A word of a command line as a shell reads it. */
+static void
+add_word(struct pw_buf *line, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
+
+    if (line->size > 0)
+        pw_buf_addc(line, ' ');
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        pw_buf_adds(line, word);
+        return;
+    }
+    pw_buf_addc(line, '\'');
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            pw_buf_adds(line, "'\\'");
+        pw_buf_addc(line, *word);
+    }
+    pw_buf_addc(line, '\'');
+}
+
+/*
+ * The key is the command line, which tells more in a list than a digest. One that is long, or no text, has as much of it as is fit to
+ * be shown, and the digest: of the bytes themselves, because in JSON all that are not UTF-8 look alike.
+ */
+static void
+make_key(struct script *script, size_t first, const char *digest)
+{
+    struct pw_buf line;
+    size_t size;
+
+    pw_buf_init(&line, KEY_WORDS);
+    for (size_t i = first; script->words[i] != NULL; i++)
+        add_word(&line, script->words[i]);
+    size = line.size;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)line.data[i] < ' ' || line.data[i] == 0x7f)
+            size = i;
+    while (size > 0 && !pw_utf8_valid(line.data, size))
+        size--;
+    if (pw_buf_ok(&line) && size == line.size)
+        (void)snprintf(script->key, sizeof(script->key), "%.*s", (int)size, line.data);
+    else
+        (void)snprintf(script->key, sizeof(script->key), "%.*s... sha256:%s", (int)size,
+            size > 0 ? line.data : "", digest);
+    pw_buf_done(&line);
+}
+
+/* The words are there already. */
+static void
+make_names(struct script *script, const char *host)
+{
+    uint8_t digest[PW_SHA256_SIZE];
+    char hex[2 * PW_SHA256_SIZE + 1];
+    struct pw_sha256_state hash;
+    const char *slash = strrchr(script->path, '/');
+    size_t first = script->words[0] == script->path ? 0 : 1; /* behind "sh" */
+
+    pw_sha256_init(&hash);
+    pw_sha256_add(&hash, host, strlen(host) + 1);
+    for (size_t i = first; script->words[i] != NULL; i++)
+        pw_sha256_add(&hash, script->words[i], strlen(script->words[i]) + 1);
+    pw_sha256_end(&hash, digest);
+    for (size_t i = 0; i < sizeof(digest); i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    make_key(script, first, hex);
+    add_name(script->workflow, "shell", HOST_MAX, '\0');
+    add_name(script->workflow, host, HOST_MAX, '.');
+    add_name(script->workflow, slash != NULL ? slash + 1 : script->path, FILE_PART, '.');
+    add_name(script->workflow, hex, 16, '-');
+}
+
+/* What is executed: the file itself if it can be, else sh with it. */
+static bool
+make_words(struct script *script, const struct invocation *invocation)
+{
+    static char shell[] = "sh";
+    size_t count = 0;
+    size_t rest = 0;
+
+    while (invocation->rest != NULL && invocation->rest[rest] != NULL)
+        rest++;
+    script->words = calloc(invocation->operand_count + rest + 2, sizeof(*script->words));
+    if (script->words == NULL)
+        return false;
+    if (access(script->path, X_OK) != 0)
+        script->words[count++] = shell;
+    script->words[count++] = script->path;
+    for (size_t i = 1; i < invocation->operand_count; i++)
+        if ((script->words[count++] = strdup(invocation->operands[i])) == NULL)
+            return false;
+    for (size_t i = 0; i < rest; i++)
+        if ((script->words[count++] = strdup(invocation->rest[i])) == NULL)
+            return false;
+    return true;
+}
+
+/* What could never be executed is told before there is a run of it. */
+static int
+check_file(const char *path)
+{
+    struct stat facts;
+    char line[100] = "";
+    FILE *file;
+
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode))
+        return exit_saying(EXIT_OTHER, NULL, "\"%s\" is no file", path);
+    if (access(path, X_OK) == 0)
+        return EXIT_OK;
+    file = fopen(path, "re");
+    if (file == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "cannot read \"%s\": %m", path);
+    if (fgets(line, sizeof(line), file) == NULL)
+        line[0] = '\0';
+    (void)fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    if (strncmp(line, "#!", 2) == 0 && strstr(line, "sh") == NULL)
+        return exit_saying(EXIT_OTHER, "Make it executable: chmod +x FILE",
+            "\"%s\" is not executable, and sh is not what it says it is for (%s)", path, line);
+    return EXIT_OK;
+}
+
+static int
+make_script(struct script *script, const struct invocation *invocation)
+{
+    char host[HOST_NAME_MAX + 1] = "localhost";
+    int code;
+
+    if (realpath(invocation_operand(invocation, 0), script->path) == NULL)
+        return exit_saying(
+            EXIT_OTHER, NULL, "cannot find \"%s\": %m", invocation_operand(invocation, 0));
+    code = check_file(script->path);
+    if (code != EXIT_OK)
+        return code;
+    (void)gethostname(host, sizeof(host) - 1);
+    make_input(script, invocation);
+    if (!pw_buf_ok(&script->input) || !make_words(script, invocation))
+        return exit_saying(EXIT_OTHER, NULL, "the arguments are too many, or memory is short");
+    make_names(script, host);
+    return EXIT_OK;
+}
+
+static void
+free_script(struct script *script)
+{
+    for (size_t i = 0; script->words != NULL && script->words[i] != NULL; i++)
+        if (script->words[i] != script->path && (i > 0 || script->words[1] != script->path))
+            free(script->words[i]);
+    free(script->words);
+    pw_buf_done(&script->input);
+}
+
+/* Whether a worker is a process of this host, by its name, that has ended. */
+static bool
+is_gone(const char *worker, const struct script *script)
+{
+    const char *colon = strrchr(script->worker_name, ':');
+    size_t size = colon == NULL ? 0 : (size_t)(colon + 1 - script->worker_name);
+    int64_t pid = 0;
+
+    return size > 0 && strncmp(worker, script->worker_name, size) == 0 &&
+        pw_parse_i64(worker + size, 1, INT_MAX, &pid) && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* The same command may be running already; then this one only waits. One that was killed has the run until its lease ends. */
+static void
+say_holder(struct invocation *invocation, const struct script *script)
+{
+    const char *names[] = {"run"};
+    const char *values[] = {script->run_id};
+    pawl_rows *rows = NULL;
+    const char *status;
+    const char *worker;
+
+    if (pawl_client_call(invocation->client, "get_run", names, values, 1, &rows, NULL) != PAWL_OK)
+        return;
+    status = pawl_rows_text(rows, 0, "status");
+    worker = pawl_rows_text(rows, 0, "worker");
+    if (status != NULL && strcmp(status, "RUNNING") == 0 && worker != NULL &&
+        strcmp(worker, script->worker_name) != 0 && !is_gone(worker, script)) {
+        (void)fputs("pawl: worker ", stderr);
+        term_print(stderr, worker);
+        (void)fputs(" has it: waiting until the run ends or the worker loses it\n", stderr);
+    }
+    pawl_rows_free(rows);
+}
+
+/* Triggers the run, or finds the one that has not ended. */
+static int
+trigger(struct invocation *invocation, struct script *script)
+{
+    pawl_trigger *made = pawl_trigger_new(script->workflow);
+    pawl_error *error = NULL;
+    pawl_status status;
+
+    if (made == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    pawl_trigger_set_input(made, (pawl_bytes){script->input.data, script->input.size});
+    pawl_trigger_set(made, "key", script->key);
+    pawl_trigger_set(made, "key_while_active", "on");
+    status = pawl_client_trigger(invocation->client, made, script->run_id, &script->flags, &error);
+    pawl_trigger_free(made);
+    if (status == PAWL_OK)
+        (void)fprintf(stderr, "pawl: %s run %s\n",
+            (script->flags & PAWL_CREATED) != 0 ? "began" : "goes on with", script->run_id);
+    if (status == PAWL_OK && (script->flags & PAWL_CREATED) == 0)
+        say_holder(invocation, script);
+    return exit_with_verb(status, error, "trigger");
+}
+
+/* What the database says about the run. True: it has ended, and code is what to exit with. */
+static bool
+take_answer(struct run_answer *answer, int *code)
+{
+    bool over = answer->status != PAWL_ETIMEOUT && answer->status != PAWL_ECONN;
+
+    /* Whoever looks on is told why nothing happens between two tries. */
+    if (answer->why != NULL) {
+        (void)fputs("pawl: ", stderr);
+        term_print(stderr, answer->why);
+        (void)fputc('\n', stderr);
+    }
+    if (answer->output != NULL)
+        (void)fwrite(answer->output, 1, answer->output_size, stdout);
+    if (over) {
+        *code = exit_with(answer->status, answer->error);
+        answer->error = NULL;
+    }
+    run_answer_done(answer);
+    return over;
+}
+
+/* It is enough that the loop wakes up: the answer is taken there. */
+static void
+nothing_to_do(struct watch *watch)
+{
+    (void)watch;
+}
+
+/* Until the run has ended, or somebody has had enough. */
+static int
+execute(struct script *script, struct exec *exec, struct run_asker *asker)
+{
+    struct watch news = {run_asker_fd(asker), nothing_to_do};
+    struct run_answer answer;
+    int64_t look_at_us = 0;
+    unsigned ended = 0;
+    unsigned failed = 0;
+    bool over = false;
+    int code = EXIT_OK;
+
+    exec_watch(exec, &news, false);
+    while (exec_turn(exec, 200)) {
+        /* Not at once: what has just ended is not written down yet. */
+        bool also_why = exec->ended == ended && exec->failed != failed;
+
+        if (!over && run_asker_take(asker, &answer) && take_answer(&answer, &code)) {
+            over = true;
+            exec_drain(exec);
+        }
+        if (over || exec->giving_back || (exec->ended == ended && pw_now_us() < look_at_us) ||
+            !run_asker_ask(asker, also_why))
+            continue;
+        if (also_why)
+            failed = exec->failed;
+        ended = exec->ended;
+        look_at_us = pw_now_us() + LOOK_US;
+    }
+    /* Who has interrupted it does not wait for a database that hangs. */
+    if (!over &&
+        run_asker_wait(
+            asker, pw_now_us() + (exec->giving_back ? BRIEFLY_US : LAST_LOOK_US), &answer))
+        over = take_answer(&answer, &code);
+    if (over)
+        return code;
+    return exit_saying(EXIT_INTERRUPTED, "The same command goes on with it.",
+        "run %s has not ended", script->run_id);
+}
+
+static int
+run(struct invocation *invocation, struct script *script, const pawl_config *config)
+{
+    struct exec exec = {.one_script = true};
+    struct run_asker *asker = NULL;
+    pawl_error *error = NULL;
+    pawl_status status;
+    int code = exec_init(&exec, config);
+    int left;
+
+    if (code == EXIT_OK) {
+        status = pawl_worker_handle(exec.worker, script->workflow, NULL, script->words, &error);
+        code = exit_with(status, error);
+    }
+    if (code == EXIT_OK)
+        code = exec_start(&exec);
+    if (code == EXIT_OK)
+        code = invocation_connect(invocation);
+    if (code == EXIT_OK)
+        code = trigger(invocation, script);
+    if (code == EXIT_OK) {
+        asker = run_asker_start(invocation->client, script->run_id);
+        if (asker == NULL)
+            code = exit_saying(EXIT_OTHER, NULL, "cannot start a thread: %m");
+        else
+            invocation->client = NULL;
+    }
+    if (code == EXIT_OK)
+        code = execute(script, &exec, asker);
+    left = exec_done(&exec);
+    if (code == EXIT_OK)
+        code = left;
+    /* A thread that hangs in a call must not see what the end of a program takes away. */
+    if (!run_asker_stop(asker)) {
+        (void)fflush(stdout);
+        _exit(code);
+    }
+    return code;
+}
+
+static int
+set(pawl_config *config, const char *name, const char *value)
+{
+    pawl_error *error = NULL;
+    pawl_status status = pawl_config_set(config, name, value, &error);
+
+    return exit_with(status, error);
+}
+
+/* Unless it was given one, under a name that can be told from that of another worker. */
+static int
+name_worker(struct script *script, pawl_config *config)
+{
+    const char *given = pawl_config_get(config, "worker_name");
+    char host[HOST_NAME_MAX + 1] = "localhost";
+
+    (void)gethostname(host, sizeof(host) - 1);
+    if (given != NULL && given[0] != '\0')
+        (void)snprintf(script->worker_name, sizeof(script->worker_name), "%s", given);
+    else
+        (void)snprintf(script->worker_name, sizeof(script->worker_name), "%.*s:%ld", HOST_NAME_MAX,
+            host, (long)getpid());
+    return set(config, "worker_name", script->worker_name);
+}
+
+static int
+run_script(struct invocation *invocation)
+{
+    struct script script = {0};
+    pawl_config *config = NULL;
+    int code = make_script(&script, invocation);
+
+    if (code == EXIT_OK)
+        code = invocation_config(invocation, &config);
+    /* One run, so one connection will do; and a run that was killed is not kept waiting for long. */
+    if (code == EXIT_OK)
+        code = set(config, "connections", "1");
+    if (code == EXIT_OK)
+        code = set(config, "lease", "5s");
+    if (code == EXIT_OK)
+        code = exec_settings(invocation, config);
+    if (code == EXIT_OK)
+        code = name_worker(&script, config);
+    if (code == EXIT_OK)
+        code = run(invocation, &script, config);
+    pawl_config_free(config);
+    free_script(&script);
+    return code;
+}
+
+const struct command cmd_run_script[] = {
+    {.name = "run-script",
+        .summary = "Execute a script durably, here and now",
+        .text =
+            "Nothing needs to be set up: this is the worker, for this one run. Inside, pawl step, "
+            "sleep, wait, child, set and get are what makes the script durable.\n\n"
+            "If it is ended in the middle, by Ctrl-C, kill -9 or a power cut, the same command "
+            "goes on with the unfinished run: same host, same file, same arguments. Once the run "
+            "has ended, the same command begins a new one.\n\n"
+            "What the script writes to standard output is the run's output, and is printed when it "
+            "has ended; standard error is shown at once.",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_FILE,
+                    .value = "FILE",
+                    .summary = "the script; executed with sh unless it is executable"},
+                {.kind = KIND_TEXT,
+                    .value = "ARGUMENT",
+                    .summary = "what it is given; behind -- if it begins with a dash",
+                    .optional = true,
+                    .many = true},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .name = "set",
+                    .value = "SETTING=VALUE",
+                    .summary = "any setting of docs/config.md; lease is 5s here, unless set",
+                    .many = true},
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run-script examples/shell/backup.sh /srv/data /backups",
+                    "executes it to its end, however often it is interrupted"},
+                {NULL, NULL},
+            },
+        .act = run_script},
+    {0},
+};

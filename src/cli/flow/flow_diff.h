@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What would change in a flow, for people to read. */
+#ifndef PW_CLI_FLOW_FLOW_DIFF_H
+#define PW_CLI_FLOW_FLOW_DIFF_H
+
+#include <pawl/pawl.h>
+#include <stdbool.h>
+
+/* Prints the answer of apply_flow, a few lines for each change. */
+void flow_diff_print(const char *flow, const pawl_rows *changes);
+
+/* Whether a step would be added, changed or removed, which a flow that was triggered does not allow. */
+bool flow_diff_has_steps(const pawl_rows *changes);
+
+#endif

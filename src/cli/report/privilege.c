@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/report/privilege.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* As pawl._rights() has them, which the role that needs to know may not call; suite cli compares. From the smallest set on. */
+static const struct {
+    const char *name;
+    const char *verbs;
+} sets_of[] = {
+    {"reader",
+        " get_run result list_runs history notes list_waits list_queues list_workers "
+        "list_workflows "
+        "list_steps list_children list_events metrics list_acts why doctor "},
+    {"producer", " trigger trigger_many emit signal get_run result cancel why "},
+    {"worker",
+        " register heartbeat idle leave claim held commit commit_carefully step complete fail "
+        "sleep "
+        "wait_event wait_signal release step_token record_step get_run result tick "},
+    {"operator",
+        " create_workflow alter_workflow create_flow add_step apply_flow delete_flow cancel kill "
+        "pause resume wake retry rollback_retry rollback_skip fork purge pause_workflow "
+        "resume_workflow pause_queue resume_queue drain_worker raise_epoch set_retention "
+        "set_session_limit set_notify "
+        "housekeep tick signal emit approve reject get_run result list_runs history notes "
+        "list_waits "
+        "list_queues list_workers list_workflows list_steps list_children list_events metrics "
+        "list_acts why doctor "},
+};
+
+/* Of these every set has all. */
+static const char common_verbs[] = " now errors make_id slot_of epoch ";
+
+static bool
+has_word(const char *words, const char *word)
+{
+    size_t size = strlen(word);
+
+    for (const char *at = words; size > 0 && (at = strstr(at, word)) != NULL; at += size)
+        if (at[-1] == ' ' && at[size] == ' ')
+            return true;
+    return false;
+}
+
+bool
+privilege_sets(
+    const char *verb, char sets[static PRIVILEGE_SIZE], char smallest[static PRIVILEGE_SIZE])
+{
+    const char *found[sizeof(sets_of) / sizeof(sets_of[0])];
+    size_t count = 0;
+    size_t size = 0;
+
+    for (size_t i = 0; i < sizeof(sets_of) / sizeof(sets_of[0]); i++)
+        if (has_word(sets_of[i].verbs, verb) || has_word(common_verbs, verb))
+            found[count++] = sets_of[i].name;
+    for (size_t i = 0; i < count; i++)
+        size += (size_t)snprintf(sets + size, PRIVILEGE_SIZE - size, "%s%s",
+            i == 0              ? ""
+                : i + 1 < count ? ", "
+                                : " or ",
+            found[i]);
+    (void)snprintf(smallest, PRIVILEGE_SIZE, "%s", count > 0 ? found[0] : "");
+    return count > 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pawl install, migrate and uninstall: the engine in a database. */
+#include "cli/command/commands.h"
+#include "cli/command/invocation.h"
+#include "cli/report/exit.h"
+#include "cli/setup/scripts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+run_script(struct invocation *invocation, const char *script, const char *done)
+{
+    pawl_config *config = NULL;
+    pawl_error *error = NULL;
+    pawl_status status;
+    int code = invocation_config(invocation, &config);
+
+    if (code != EXIT_OK)
+        return code;
+    status = pawl_admin_script(config, script, &error);
+    pawl_config_free(config);
+    if (status != PAWL_OK)
+        return exit_with(status, error);
+    pawl_error_free(error);
+    if (invocation->output == OUTPUT_TABLE)
+        (void)puts(done);
+    return EXIT_OK;
+}
+
+/* As the owner: makes partitions, and removes the empty tables of old days. If it fails, the next worker or keeper does it. */
+static void
+tick(struct invocation *invocation)
+{
+    static const char *const names[] = {"force"};
+    static const char *const values[] = {"true"};
+    pawl_error *error = NULL;
+
+    if (invocation_connect(invocation) == EXIT_OK &&
+        pawl_client_call(invocation->client, "tick", names, values, 1, NULL, &error) != PAWL_OK)
+        pawl_error_free(error);
+}
+
+/* Where nothing is installed, a database was meant that this is not. In the script's own transaction, so that psql stops there, too. */
+static const char only_installed[] =
+    "do $pawl_migrate$\n"
+    "begin\n"
+    "    if pg_catalog.to_regclass('pawl_data.setting') is null then\n"
+    "        raise exception using errcode = '3F000', message = 'schema \"pawl\" does not exist';\n"
+    "    end if;\n"
+    "end\n"
+    "$pawl_migrate$;\n";
+
+/* Returns script_install with only_installed after its first statement, to be freed, or NULL. */
+static char *
+guard_migrate(void)
+{
+    const char *begin = strstr(script_install, "\nbegin ");
+    const char *rest = begin == NULL ? NULL : strchr(begin + 1, '\n');
+    size_t size = rest == NULL ? 0 : strlen(script_install) + sizeof(only_installed);
+    char *guarded = rest == NULL ? NULL : malloc(size);
+
+    if (guarded != NULL)
+        (void)snprintf(guarded, size, "%.*s\n%s%s", (int)(rest - script_install), script_install,
+            only_installed, rest + 1);
+    else
+        (void)exit_saying(EXIT_OTHER, NULL, "out of memory");
+    return guarded;
+}
+
+static int
+send_script(struct invocation *invocation, const char *script, const char *done)
+{
+    int code = EXIT_OK;
+
+    if (invocation_has(invocation, "print"))
+        (void)fputs(script, stdout);
+    else
+        code = run_script(invocation, script, done);
+    if (code == EXIT_OK && !invocation_has(invocation, "print"))
+        tick(invocation);
+    return code;
+}
+
+static int
+install(struct invocation *invocation)
+{
+    return send_script(
+        invocation, script_install, "pawl is installed. What next: pawl doctor, pawl --help");
+}
+
+static int
+migrate(struct invocation *invocation)
+{
+    char *script = guard_migrate();
+    int code = script == NULL ? EXIT_OTHER : send_script(invocation, script, "pawl is up to date");
+
+    free(script);
+    return code;
+}
+
+static int
+uninstall(struct invocation *invocation)
+{
+    int code = invocation_confirm(invocation, "remove all runs, events and settings, for good");
+
+    return code != EXIT_OK ? code : run_script(invocation, script_uninstall, "pawl is removed");
+}
+
+static const struct option print_options[] = {
+    {.kind = KIND_FLAG,
+        .name = "print",
+        .summary = "print the script instead, for psql or your own tool"},
+    {.kind = KIND_END},
+};
+
+const struct command cmd_install[] = {
+    {.name = "install",
+        .summary = "Install the engine into a database, as its owner; no extension, no superuser",
+        .text = "One transaction: it is done, or not at all. Doing it again does no harm.",
+        .options = print_options,
+        .act = install},
+    {.name = "migrate",
+        .summary = "Bring an installed engine up to date",
+        .text = "One transaction, as install. Workers of the version before continue while it "
+                "runs. Exits "
+                "with 8 if nothing is installed in the database.",
+        .options = print_options,
+        .act = migrate},
+    {.name = "uninstall",
+        .summary = "Remove the engine with everything it knows",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_FLAG, .name = "yes", .summary = "do not ask"},
+                {.kind = KIND_END},
+            },
+        .act = uninstall},
+    {0},
+};

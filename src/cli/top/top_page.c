@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/top/top_page.h"
+
+#include "cli/show/run_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    STEPS_SHOWN = 100, /* as pawl run show */
+};
+
+char *
+top_page_run_view(const pawl_rows *run, const pawl_rows *why, int64_t now_us)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    if (out == NULL)
+        return NULL;
+    run_view_print(out, run, now_us, pawl_rows_text(why, 0, "why"), STEPS_SHOWN);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* The style whose sequence stands here, and how long that is; 0: none does. The texts of others have no control characters any more. */
+static size_t
+read_style(const char *text, unsigned *style)
+{
+    for (enum term_style i = TERM_PLAIN; i <= TERM_WAIT && text[0] == '\033'; i++) {
+        const char *sequence = term_style(TERM_OUT, i);
+        size_t size = strlen(sequence);
+
+        if (size > 0 && strncmp(text, sequence, size) == 0) {
+            *style = i;
+            return size;
+        }
+    }
+    return 0;
+}
+
+/* How many columns the next word takes, with the blanks before it. */
+static size_t
+word_columns(const char *text)
+{
+    size_t sum = 0;
+    bool inside = false;
+
+    while (*text != '\0' && *text != '\n' && *text != '\033' && !(inside && *text == ' ')) {
+        wchar_t glyph;
+        size_t columns;
+
+        inside = inside || *text != ' ';
+        text += term_next(text, &glyph, &columns);
+        sum += columns;
+    }
+    return sum;
+}
+
+/* Puts one character, and returns where it ends. */
+static const char *
+put_one(struct canvas *canvas, size_t row, size_t *column, unsigned style, const char *text)
+{
+    char one[16];
+    wchar_t glyph;
+    size_t columns;
+    size_t size = term_next(text, &glyph, &columns);
+
+    if (size < sizeof(one)) {
+        memcpy(one, text, size);
+        one[size] = '\0';
+        (void)canvas_put(canvas, row, *column, columns, style, one);
+    }
+    *column += columns;
+    return text + size;
+}
+
+size_t
+top_page_draw(struct canvas *canvas, size_t row, size_t rows, const char *text, size_t from)
+{
+    unsigned style = TERM_PLAIN;
+    size_t line = 0;
+    size_t column = 0;
+
+    while (*text != '\0') {
+        size_t skip = read_style(text, &style);
+        size_t word;
+
+        if (skip > 0) {
+            text += skip;
+            continue;
+        }
+        if (*text == '\n') {
+            line++;
+            column = 0;
+            text++;
+            continue;
+        }
+        word = word_columns(text);
+        if (word == 0) { /* a character that takes no column */
+            text = put_one(canvas, SIZE_MAX, &column, style, text);
+            continue;
+        }
+        if (column > 0 && column + word > canvas->width) {
+            line++;
+            column = 0;
+            text += strspn(text, " ");
+            continue;
+        }
+        /* Word by word; one that is wider than the screen goes on in the next line. */
+        for (size_t end = column + word; column < end && *text != '\0';) {
+            if (column >= canvas->width) {
+                line++;
+                end -= column;
+                column = 0;
+            }
+            text =
+                put_one(canvas, line >= from && line - from < rows ? row + line - from : SIZE_MAX,
+                    &column, style, text);
+        }
+    }
+    return line + (column > 0 ? 1 : 0);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs for many runs that are named by options instead of ids: found, counted, shown, asked about, and then done in pages. */
+#ifndef PW_CLI_VERBS_BULK_H
+#define PW_CLI_VERBS_BULK_H
+
+#include "cli/command/invocation.h"
+#include "cli/command/options.h"
+
+/* The options that name runs. */
+#define BULK_OPTIONS                                                                            \
+    {.kind = KIND_WORKFLOW,                                                                     \
+        .letter = 'w',                                                                          \
+        .name = "workflow",                                                                     \
+        .value = "NAME",                                                                        \
+        .summary = "all of this workflow, or of those that a pattern such as billing.* names"}, \
+        {.kind = KIND_CHOICE,                                                                   \
+            .letter = 's',                                                                      \
+            .name = "status",                                                                   \
+            .value = "STATUS",                                                                  \
+            .choices = "QUEUED RUNNING PAUSED SUCCESS ERROR CANCELLED",                         \
+            .summary = "all in this state"},                                                    \
+        OPTION_TENANT(NULL, "all of this tenant"), OPTION_SINCE(NULL, "triggered"),             \
+        OPTION_BEFORE(NULL, "triggered"),                                                       \
+    {                                                                                           \
+        .kind = KIND_FLAG, .letter = 'y', .name = "yes", .summary = "do it without asking"      \
+    }
+
+/* Calls the verb for the runs that were given, or for those that the options name. */
+int bulk_or_named(struct invocation *invocation);
+
+#endif

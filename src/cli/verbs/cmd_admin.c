@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What operators of the whole installation do: figures, rights, retention, epoch. */
+#include "cli/command/commands.h"
+#include "cli/command/invocation.h"
+#include "cli/command/options.h"
+#include "cli/report/exit.h"
+#include "cli/show/time_text.h"
+
+static const struct option by_options[] = {
+    OPTION_BY("who does it"),
+    {.kind = KIND_END},
+};
+
+/* Ended runs are counted about two minutes late. If it is much more, 0 does not mean that none has ended. */
+static void
+say_counted_until(struct invocation *invocation, const char *stamp)
+{
+    char until[TIME_TEXT_SIZE];
+    char ago[TIME_TEXT_SIZE];
+    int64_t until_us = 0;
+    int64_t now_us = 0;
+
+    if (invocation_now(invocation, &now_us) != EXIT_OK)
+        return;
+    if (stamp == NULL || !time_text_read_stamp(stamp, &until_us)) {
+        (void)exit_saying(EXIT_OK, "Live workers count them.", "no ended run has been counted yet");
+        return;
+    }
+    if (now_us - until_us < TIME_TEXT_COUNTED_LATE_US)
+        return;
+    time_text_write_local(until, until_us);
+    time_text_write_span(ago, now_us - until_us);
+    (void)exit_saying(EXIT_OK, "Live workers count them; none has since then.",
+        "runs that ended after %s (%s ago) are not counted yet", until, ago);
+}
+
+static int
+stats(struct invocation *invocation)
+{
+    pawl_rows *rows = NULL;
+    int code = invocation_ask(invocation, &rows);
+
+    if (code == EXIT_OK && pawl_rows_count(rows) > 0)
+        say_counted_until(invocation, pawl_rows_text(rows, 0, "counted_until"));
+    return invocation_show(invocation, code, rows);
+}
+
+const struct command cmd_admin[] = {
+    {.name = "stats",
+        .summary = "Show how many runs ended, how fast and how well, by workflow",
+        .verb = "metrics",
+        .columns = "workflow succeeded failed cancelled per_second mean_seconds max_seconds "
+                   "mean_wait_seconds oldest_ready",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_WORKFLOW,
+                    .letter = 'w',
+                    .name = "workflow",
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary = "only of this workflow"},
+                {.kind = KIND_DURATION,
+                    .name = "since",
+                    .value = "TIME",
+                    .argument = "since",
+                    .summary = "over this time until now; 1h by default"},
+                {.kind = KIND_END},
+            },
+        .act = stats},
+    {.name = "grant",
+        .summary = "Give a database role rights: producer, worker, operator, reader",
+        .verb = "grant_role",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "ROLE",
+                    .argument = "role_name",
+                    .summary = "a role of the database"},
+                {.kind = KIND_TEXT,
+                    .value = "RIGHTS",
+                    .argument = "rights",
+                    .summary = "what it may do"},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                OPTION_TENANT("tenant", "only for this tenant"),
+                {.kind = KIND_END},
+            }},
+    {.name = "revoke",
+        .summary = "Take rights from a database role",
+        .verb = "revoke_role",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "ROLE",
+                    .argument = "role_name",
+                    .summary = "a role of the database"},
+                {.kind = KIND_TEXT,
+                    .value = "RIGHTS",
+                    .argument = "rights",
+                    .summary = "what it may do no longer"},
+                {.kind = KIND_END},
+            }},
+    {.name = "retention",
+        .summary = "Set how long ended runs and events are kept",
+        .verb = "set_retention",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_DURATION,
+                    .name = "runs",
+                    .value = "TIME",
+                    .argument = "run_retention",
+                    .summary = "ended runs, with all that belongs to them"},
+                {.kind = KIND_DURATION,
+                    .name = "events",
+                    .value = "TIME",
+                    .argument = "event_retention",
+                    .summary = "events"},
+                OPTION_BY("who does it"),
+                {.kind = KIND_END},
+            }},
+    {.name = "notify",
+        .summary = "Set whether calls notify idle workers",
+        .text =
+            "Shows the values in force if VALUE is omitted. Turn it off for roles that use PREPARE "
+            "TRANSACTION, which fails after a notification; workers then find work by polling.",
+        .verb = "set_notify",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_CHOICE,
+                    .value = "VALUE",
+                    .choices = "on off default",
+                    .argument = "notify",
+                    .summary = "default, for a role only: as the database",
+                    .optional = true},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .name = "role",
+                    .value = "ROLE",
+                    .argument = "role_name",
+                    .summary = "for calls of this role only"},
+                OPTION_BY("who does it"),
+                {.kind = KIND_END},
+            }},
+    {.name = "epoch raise",
+        .summary = "After a failover that lost commits: let nothing written before count any more",
+        .verb = "raise_epoch",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "WHY",
+                    .argument = "why",
+                    .summary = "the reason, which is kept"},
+                {.kind = KIND_END},
+            },
+        .options = by_options},
+    {.name = "act list",
+        .summary = "List what operators did, in order",
+        .verb = "list_acts",
+        .options =
+            (const struct option[]){
+                OPTION_AFTER,
+                OPTION_MOST("100 by default"),
+                {.kind = KIND_END},
+            }},
+    {0},
+};

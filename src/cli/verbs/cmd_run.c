@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pawl run list, and the verbs of operators on runs: what was asked, and an answer for each. */
+#include "cli/command/commands.h"
+#include "cli/command/invocation.h"
+#include "cli/command/options.h"
+#include "cli/report/exit.h"
+#include "cli/verbs/bulk.h"
+#include "cli/verbs/list.h"
+
+#include <stdio.h>
+
+static const struct operand runs_operand[] = {
+    {.kind = KIND_RUN, .value = "RUN", .argument = "runs", .summary = "ids of runs", .many = true},
+    {.kind = KIND_END},
+};
+/* Or those that options name. */
+static const struct operand any_runs_operand[] = {
+    {.kind = KIND_RUN,
+        .value = "RUN",
+        .argument = "runs",
+        .summary = "ids of runs; without them, all that the options name",
+        .optional = true,
+        .many = true},
+    {.kind = KIND_END},
+};
+static const struct operand run_operand[] = {
+    OPERAND_RUN,
+    {.kind = KIND_END},
+};
+
+#define WHY_OPTION OPTION_WHY("a reason, kept in the run's history")
+#define BY_OPTION OPTION_BY("who does it")
+
+static const struct option why_options[] = {WHY_OPTION, BY_OPTION, {.kind = KIND_END}};
+static const struct option by_options[] = {BY_OPTION, {.kind = KIND_END}};
+static const struct option bulk_why_options[] = {
+    BULK_OPTIONS, WHY_OPTION, BY_OPTION, {.kind = KIND_END}};
+static const struct option bulk_by_options[] = {BULK_OPTIONS, BY_OPTION, {.kind = KIND_END}};
+
+#define BULK_TEXT                                                                              \
+    "Instead of ids, options may name runs: they are looked for, counted and shown, and then " \
+    "asked about;\n"                                                                           \
+    "a script says --yes."
+
+/* As trigger, it prints the id of the new run, and nothing where there is none. */
+static int
+fork_run(struct invocation *invocation)
+{
+    pawl_rows *rows = NULL;
+    int code = invocation_ask(invocation, &rows);
+    const char *id = code == EXIT_OK ? pawl_rows_text(rows, 0, "run_id") : NULL;
+
+    if (code != EXIT_OK || invocation->output != OUTPUT_TABLE)
+        return invocation_show(invocation, code, rows);
+    if (id != NULL) {
+        const char *copied = pawl_rows_text(rows, 0, "copied");
+
+        (void)puts(id);
+        (void)fprintf(stderr, "pawl: %s records were copied\n", copied != NULL ? copied : "0");
+    }
+    code = invocation_judge(invocation, rows);
+    pawl_rows_free(rows);
+    return code;
+}
+
+const struct command cmd_run[] = {
+    {.name = "run list",
+        .summary = "List runs, newest first",
+        .text = "A key finds the runs that it stands for, whatever else there is. If it stands for "
+                "none, or "
+                "for one only\n"
+                "for a time (--key-ttl, --key-while-active), runs that had it before are searched "
+                "for as well.\n\n" LIST_TEXT("run"),
+        .verb = "list_runs",
+        .columns = "run_id workflow status triggered_at reason ended_at attempt key",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_WORKFLOW,
+                    .letter = 'w',
+                    .name = "workflow",
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary =
+                        "only of this workflow, or of all that a pattern such as billing.* names"},
+                {.kind = KIND_CHOICE,
+                    .letter = 's',
+                    .name = "status",
+                    .value = "STATUS",
+                    .choices = "QUEUED RUNNING PAUSED SUCCESS ERROR CANCELLED",
+                    .argument = "only_status",
+                    .summary = "only those in this state"},
+                OPTION_TENANT("only_tenant", "only of this tenant"),
+                {.kind = KIND_TEXT,
+                    .letter = 'k',
+                    .name = "key",
+                    .value = "KEY",
+                    .argument = "only_key",
+                    .summary = "only with this idempotency key"},
+                OPTION_SINCE("since", "triggered"),
+                OPTION_BEFORE("before", "triggered"),
+                LIST_OPTIONS("run", "RUN"),
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run list --status ERROR --since yesterday",
+                    "what has failed since yesterday"},
+                {"pawl run list -w 'billing.*' -n 10000 -o jsonl | jq -r .key",
+                    "the keys of the newest 10,000 runs of billing"},
+                {NULL, NULL},
+            },
+        .act = list_found},
+    {.name = "run cancel",
+        .summary = "Cancel runs, for good",
+        .text = "A run that nobody executes ends at once. The worker of one that is executed is "
+                "told, and has 30\n"
+                "seconds to let go of it.\n\n" BULK_TEXT,
+        .verb = "cancel",
+        .operands = any_runs_operand,
+        .options =
+            (const struct option[]){
+                BULK_OPTIONS,
+                {.kind = KIND_FLAG,
+                    .name = "rollback",
+                    .argument = "rollback",
+                    .summary = "undo what their steps did first"},
+                WHY_OPTION,
+                BY_OPTION,
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run cancel --workflow 'shop.*' --status QUEUED --since 2h --why 'bad "
+                 "deploy'",
+                    "all of shop that were triggered in the last two hours and wait"},
+                {NULL, NULL},
+            },
+        .act = bulk_or_named},
+    {.name = "run kill",
+        .summary = "End runs at once, without asking their workers",
+        .text = BULK_TEXT,
+        .verb = "kill",
+        .operands = any_runs_operand,
+        .options = bulk_why_options,
+        .act = bulk_or_named},
+    {.name = "run pause",
+        .summary = "Pause runs: what is under way is finished, nothing new is started",
+        .text = BULK_TEXT,
+        .verb = "pause",
+        .operands = any_runs_operand,
+        .options = bulk_why_options,
+        .act = bulk_or_named},
+    {.name = "run resume",
+        .summary = "Let paused runs go on",
+        .text = BULK_TEXT,
+        .verb = "resume",
+        .operands = any_runs_operand,
+        .options = bulk_by_options,
+        .act = bulk_or_named},
+    {.name = "run wake",
+        .summary = "End the backoff, delay or sleep of runs now",
+        .text = "A sleep is recorded as slept. Other waits are not ended: emit the event, send the "
+                "signal, or decide "
+                "the approval.\n\n" BULK_TEXT,
+        .verb = "wake",
+        .operands = any_runs_operand,
+        .options =
+            (const struct option[]){
+                BULK_OPTIONS,
+                {.kind = KIND_TEXT,
+                    .name = "step",
+                    .value = "STEP",
+                    .argument = "step",
+                    .summary = "only the backoff or sleep of this step"},
+                WHY_OPTION,
+                BY_OPTION,
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run wake --workflow 'billing.*' --status PAUSED --why 'the bank is back'",
+                    "retry now what waits for its next attempt"},
+                {NULL, NULL},
+            },
+        .act = bulk_or_named},
+    {.name = "run retry",
+        .summary = "Try failed runs once more, from the step that failed",
+        .text = BULK_TEXT,
+        .verb = "retry",
+        .operands = any_runs_operand,
+        .options = bulk_by_options,
+        .act = bulk_or_named},
+    {.name = "run fork",
+        .summary = "Start a new run with the records of another, up to a step",
+        .verb = "fork",
+        .operands = run_operand,
+        .options =
+            (const struct option[]){
+                {.kind = KIND_TEXT,
+                    .name = "from-step",
+                    .value = "STEP",
+                    .argument = "from_step",
+                    .summary = "the first step that is done anew; without it, all is"},
+                {.kind = KIND_JSON,
+                    .letter = 'i',
+                    .name = "input",
+                    .value = "JSON",
+                    .argument = "input",
+                    .summary = "another input; JSON, @FILE or -"},
+                BY_OPTION,
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"new=$(pawl run fork 01a1eb22-f60c-7350-9883-4376c8597225 --from-step ship)",
+                    "the id of the new run, which begins with the step ship"},
+                {NULL, NULL},
+            },
+        .act = fork_run},
+    {.name = "run rollback retry",
+        .summary = "Try once more to undo what a rollback could not",
+        .verb = "rollback_retry",
+        .operands = runs_operand,
+        .options = by_options},
+    {.name = "run rollback skip",
+        .summary = "Leave one undo out of a rollback that is stuck",
+        .verb = "rollback_skip",
+        .operands =
+            (const struct operand[]){
+                OPERAND_RUN,
+                {.kind = KIND_TEXT,
+                    .value = "STEP",
+                    .argument = "step",
+                    .summary = "the step whose undo is left out"},
+                {.kind = KIND_END},
+            },
+        .options = why_options},
+    {.name = "run purge",
+        .summary = "Forget ended runs now, with everything that was kept of them",
+        .text = BULK_TEXT,
+        .verb = "purge",
+        .operands = any_runs_operand,
+        .options = bulk_why_options,
+        .act = bulk_or_named},
+    {.name = "run history",
+        .summary = "Show what happened to a run, in order",
+        .verb = "history",
+        .operands = run_operand},
+    {.name = "run children",
+        .summary = "List the runs that a run started",
+        .verb = "list_children",
+        .columns = "run_id step workflow status triggered_at ended_at",
+        .operands = run_operand,
+        .options =
+            (const struct option[]){
+                OPTION_MOST("100 by default and never more than 1,000"),
+                {.kind = KIND_RUN,
+                    .name = "cursor",
+                    .value = "RUN",
+                    .argument = "cursor",
+                    .summary = "children after this one, to continue where a list ended"},
+                {.kind = KIND_END},
+            }},
+    {.name = "run logs",
+        .summary = "Show log lines, progress and small values that were kept with a run",
+        .verb = "notes",
+        .columns = "at kind name body",
+        .operands = run_operand,
+        .options =
+            (const struct option[]){
+                OPTION_AFTER,
+                OPTION_MOST("1,000 by default"),
+                {.kind = KIND_END},
+            }},
+    {0},
+};

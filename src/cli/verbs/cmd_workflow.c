@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pawl workflow: what can be triggered, and how it is retried and limited. */
+#include "cli/command/commands.h"
+#include "cli/command/invocation.h"
+#include "cli/command/options.h"
+#include "cli/command/rows.h"
+#include "cli/report/exit.h"
+
+static const struct operand name_operand[] = {
+    {.kind = KIND_WORKFLOW,
+        .value = "NAME",
+        .argument = "name",
+        .summary = "the name of a workflow"},
+    {.kind = KIND_END},
+};
+
+static const struct operand queue_operand[] = {
+    {.kind = KIND_TEXT,
+        .value = "QUEUE",
+        .argument = "name",
+        .summary = "the name of a queue, as pawl queue list shows it"},
+    {.kind = KIND_END},
+};
+
+static const struct option pause_options[] = {
+    OPTION_WHY("a reason, for others to see"),
+    OPTION_BY("who does it"),
+    {.kind = KIND_END},
+};
+static const struct option resume_options[] = {
+    OPTION_BY("who does it"),
+    {.kind = KIND_END},
+};
+
+static const struct option create_options[] = {
+    {.kind = KIND_TEXT,
+        .name = "runtime",
+        .value = "NAME",
+        .argument = "runtime",
+        .summary = "only workers that offer this runtime execute it"},
+    {.kind = KIND_NUMBER,
+        .name = "priority",
+        .value = "N",
+        .argument = "priority",
+        .summary = "of its runs, 0 to 32767; a lower number goes first; 100 by default"},
+    {.kind = KIND_NUMBER,
+        .name = "max-attempts",
+        .value = "N",
+        .argument = "max_attempts",
+        .summary = "how many tries a step or run has; 5 by default"},
+    {.kind = KIND_DURATION,
+        .name = "base",
+        .value = "TIME",
+        .argument = "base",
+        .summary = "the pause after the first failure; 1s by default"},
+    {.kind = KIND_REAL,
+        .name = "factor",
+        .value = "X",
+        .argument = "factor",
+        .summary = "how much longer each pause is than the last; 2 by default"},
+    {.kind = KIND_DURATION,
+        .name = "cap",
+        .value = "TIME",
+        .argument = "cap",
+        .summary = "the longest pause; 10m by default"},
+    {.kind = KIND_REAL,
+        .name = "jitter",
+        .value = "X",
+        .argument = "jitter",
+        .summary = "how much a pause varies, 0 to 1; 0.2 by default"},
+    {.kind = KIND_DURATION,
+        .name = "run-timeout",
+        .value = "TIME",
+        .argument = "run_timeout",
+        .summary = "how long a run may take in all"},
+    {.kind = KIND_DURATION,
+        .name = "step-timeout",
+        .value = "TIME",
+        .argument = "step_timeout",
+        .summary = "how long a step may take"},
+    {.kind = KIND_FLAG,
+        .name = "strict",
+        .argument = "strict_order",
+        .summary = "pause a run whose code has come to use its records in another order"},
+    {.kind = KIND_TEXT,
+        .name = "description",
+        .value = "TEXT",
+        .argument = "description",
+        .summary = "what it is for"},
+    {.kind = KIND_END},
+};
+
+static int
+create(struct invocation *invocation)
+{
+    pawl_rows *rows = NULL;
+    int code = invocation_ask(invocation, &rows);
+
+    code = invocation_show(invocation, code, rows);
+    if (code == EXIT_DIFFERS)
+        (void)exit_saying(code, "Change them: pawl workflow alter NAME JSON",
+            "workflow \"%s\" is there with other options, which stay as they are",
+            invocation_operand(invocation, 0));
+    return code;
+}
+
+/* One workflow, a line for each of its options. */
+static int
+show(struct invocation *invocation)
+{
+    pawl_rows *rows = NULL;
+    int code = invocation_ask(invocation, &rows);
+
+    if (code == EXIT_OK && pawl_rows_count(rows) == 0)
+        code = exit_saying(EXIT_NOT_FOUND, "pawl workflow list shows all there are.",
+            "unknown workflow \"%s\"", invocation_operand(invocation, 0));
+    else if (code == EXIT_OK)
+        code = rows_show_lines(invocation, rows);
+    pawl_rows_free(rows);
+    return code;
+}
+
+const struct command cmd_workflow[] = {
+    {.name = "workflow list",
+        .summary = "List workflows by name, with who handles them",
+        .verb = "list_workflows",
+        .columns =
+            "workflow workers paused max_attempts base cap step_timeout run_timeout priority "
+            "runtime description",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_WORKFLOW,
+                    .letter = 'w',
+                    .name = "workflow",
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary = "only those that a pattern such as billing.* names"},
+                {.kind = KIND_WORKFLOW,
+                    .name = "cursor",
+                    .value = "NAME",
+                    .argument = "cursor",
+                    .summary = "behind this name, to go on where a list ended"},
+                OPTION_MOST("100 by default"),
+                {.kind = KIND_END},
+            }},
+    {.name = "workflow show",
+        .summary = "Show all options of a workflow",
+        .verb = "list_workflows",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_WORKFLOW,
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary = "the name of a workflow"},
+                {.kind = KIND_END},
+            },
+        .act = show},
+    {.name = "workflow create",
+        .summary = "Create a workflow, so that it can be triggered",
+        .text =
+            "Creating it again does no harm: if it has other options they stay as they are, and "
+            "this exits with 11. A worker creates what it handles by itself, if its role may.",
+        .verb = "create_workflow",
+        .operands = name_operand,
+        .options = create_options,
+        .examples =
+            (const struct example[]){
+                {"pawl workflow create billing.invoice.v1 --max-attempts 10 --step-timeout 30s",
+                    "with ten tries, and half a minute for each step"},
+                {NULL, NULL},
+            },
+        .act = create},
+    {.name = "workflow alter",
+        .summary = "Change a workflow's settings, for runs that are triggered from now on",
+        .verb = "alter_workflow",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_WORKFLOW,
+                    .value = "NAME",
+                    .argument = "name",
+                    .summary = "the name of a workflow"},
+                {.kind = KIND_JSON,
+                    .value = "JSON",
+                    .argument = "options",
+                    .summary = "what to change, as {\"max_attempts\": 10}; JSON, @FILE or -"},
+                {.kind = KIND_END},
+            }},
+    {.name = "workflow pause",
+        .summary = "Start no run of a workflow from now on; what is executed goes on",
+        .verb = "pause_workflow",
+        .operands = name_operand,
+        .options = pause_options},
+    {.name = "workflow resume",
+        .summary = "Let a paused workflow go on",
+        .verb = "resume_workflow",
+        .operands = name_operand,
+        .options = resume_options},
+    {.name = "queue list",
+        .summary = "List queues: what is ready, what is held, how long the oldest has waited, who "
+                   "handles it",
+        .verb = "list_queues",
+        .columns = "queue ready_shown held oldest_ready workers paused workflow"},
+    {.name = "queue pause",
+        .summary = "Claim nothing from a queue from now on",
+        .verb = "pause_queue",
+        .operands = queue_operand,
+        .options = pause_options},
+    {.name = "queue resume",
+        .summary = "Let a paused queue go on",
+        .verb = "resume_queue",
+        .operands = queue_operand,
+        .options = resume_options},
+    {0},
+};
