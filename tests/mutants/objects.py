@@ -82,7 +82,7 @@ def run_test(root, build, test, program, limit_s):
     database = [root / "tests/harness/with_database"]
     command = {
         "unit": [program],
-        "fuzz": [program, root / "tests/fuzz/corpus" / name],
+        "fuzz": [program, root / f"tests/fuzz/corpus/{name}.txt"],
         "integration": database + [program],
         "cli": database + [root / "tests/cli" / name],
     }[kind]

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver of a target where there is no libFuzzer: gives it every file of the directories that are named, each in a block of memory that ends
- * where the file ends, so that the address sanitizer sees what reads beyond; and every beginning of the shorter ones.
+ * The driver of a target where there is no libFuzzer: gives it every input of the corpus files that are named, each in a block of memory that ends
+ * where the input ends, so that the address sanitizer sees what reads beyond; and every beginning of the shorter ones.
  */
+#include "corpus.h"
 #include "fuzz.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
-    INPUT_MAX = 1024 * 1024,
     CUT_MAX = 256, /* inputs up to here are given in all their lengths */
 };
 
@@ -20,7 +19,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
-static char shown[4096]; /* the file that is being given */
+static char shown[4096]; /* the input that is being given, as FILE:LINE */
 
 static void
 give(const char *data, size_t size)
@@ -34,56 +33,33 @@ give(const char *data, size_t size)
 }
 
 static void
-give_file(const char *path)
+give_entry(const struct fuzz_entry *entry)
 {
-    static char data[INPUT_MAX];
-    FILE *file = fopen(path, "re");
-    size_t size;
-
-    fuzz_check(file != NULL, "a file of the corpus cannot be read");
-    size = fread(data, 1, sizeof(data), file);
-    (void)fclose(file);
-    (void)snprintf(shown, sizeof(shown), "%s", path);
-    give(data, size);
-    for (size_t cut = 0; size <= CUT_MAX && cut < size; cut++)
-        give(data, cut);
+    give(entry->data, entry->size);
+    for (size_t cut = 0; entry->size <= CUT_MAX && cut < entry->size; cut++)
+        give(entry->data, cut);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Gives all files of a directory, in the order of their names; returns how many. */
+/* Gives all inputs of a corpus; returns how many. */
 static size_t
-give_directory(const char *path)
+give_corpus(const char *path)
 {
-    DIR *directory = opendir(path);
-    char **names = NULL;
+    FILE *file = fopen(path, "re");
+    char *line = NULL;
+    size_t room = 0;
     size_t count = 0;
 
-    fuzz_check(directory != NULL, "no corpus");
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
-        char name[4096];
+    fuzz_check(file != NULL, "no corpus");
+    for (ssize_t size = getline(&line, &room, file); size > 0; size = getline(&line, &room, file)) {
+        struct fuzz_entry entry;
 
-        if (entry->d_name[0] == '.')
-            continue;
-        (void)snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
-        names = realloc(names, (count + 1) * sizeof(*names));
-        fuzz_check(names != NULL, "out of memory");
-        names[count] = strdup(name);
-        fuzz_check(names[count++] != NULL, "out of memory");
+        (void)snprintf(shown, sizeof(shown), "%s:%zu", path, ++count);
+        fuzz_check(line[size - 1] == '\n' && fuzz_corpus_line(line, (size_t)size - 1, &entry),
+            "a line of the corpus is malformed");
+        give_entry(&entry);
     }
-    (void)closedir(directory);
-    if (count > 0)
-        qsort(names, count, sizeof(*names), compare);
-    for (size_t i = 0; i < count; i++) {
-        give_file(names[i]);
-        free(names[i]);
-    }
-    free(names);
+    (void)fclose(file);
+    free(line);
     return count;
 }
 
@@ -119,8 +95,8 @@ main(int argc, char **argv)
         (void)signal(SIGABRT, die_of_signal);
     }
     for (int i = 1; i < argc; i++)
-        count += give_directory(argv[i]);
+        count += give_corpus(argv[i]);
     shown[0] = '\0';
-    printf("%zu files\n", count);
+    printf("%zu inputs\n", count);
     return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
