@@ -29,7 +29,7 @@ write_chapter(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     int64_t number;
 
     if (pawl_json_int(input, "", &number) != PAWL_OK || number == 3) {
-        pawl_run_fail(run, "empty", "the author has no idea");
+        pawl_run_set_error(run, "empty", "the author has no idea");
         return PAWL_EPERMANENT;
     }
     return pawl_run_printf(run, output, "{\"chapter\": %s, \"pages\": 20}", input.data);

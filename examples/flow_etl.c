@@ -69,7 +69,7 @@ check_sum(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         (void)snprintf(pointer, sizeof(pointer), "/load_page/%d/loaded", i);
     if (pawl_json_int(input, "/run/expected", &expected) == PAWL_OK && sum == expected)
         return pawl_run_printf(run, output, "%d", (int)sum);
-    pawl_run_fail(run, "sum", "%d rows instead of %d", (int)sum, (int)expected);
+    pawl_run_set_error(run, "sum", "%d rows instead of %d", (int)sum, (int)expected);
     return PAWL_EPERMANENT;
 }
 PAWL_WORKFLOW("etl.orders.v1/check_sum", check_sum);

@@ -39,7 +39,7 @@ hello(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     /* The same in two halves, for steps that want their local variables. */
     status = pawl_step_begin(run, "letter", output);
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return status;
     status = pawl_run_printf(run, output, "{\"say\": %s, \"to\": %s}", words.data, input.data);
     return pawl_step_finish(run, status, *output, output);

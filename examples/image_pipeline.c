@@ -43,7 +43,7 @@ run_command(pawl_run *run, void *userdata, pawl_bytes *output)
         _exit(127);
     }
     if (pid < 0 || waitpid(pid, &code, 0) != pid || code != 0) {
-        pawl_run_fail(run, "command", "the command of %s failed", stage[0]);
+        pawl_run_set_error(run, "command", "the command of %s failed", stage[0]);
         return PAWL_EFAILED; /* the retry policy decides whether and when it is tried again */
     }
     return pawl_run_printf(run, output, "{\"done\": \"%s\"}", stage[0]);
@@ -62,8 +62,8 @@ process_picture(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     for (int i = 0; i < 3 && status == PAWL_OK; i++) {
-        pawl_run_option(run, "max_attempts", "4");
-        pawl_run_option(run, "base_ms", "100");
+        pawl_run_set_option(run, "max_attempts", "4");
+        pawl_run_set_option(run, "base_ms", "100");
         status = pawl_step(run, stages[i][0], run_command, stages[i], output);
     }
     return status;

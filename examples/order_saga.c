@@ -31,13 +31,13 @@ act(pawl_run *run, const char *name)
 
     if ((status = pawl_run_quote(run, name, &what)) != PAWL_OK)
         return status;
-    pawl_run_option(run, "undo", "demo.take_back");
-    pawl_run_option(run, "undo_input", what.data);
-    if ((status = pawl_step_begin(run, name, NULL)) != PAWL_TODO)
+    pawl_run_set_option(run, "undo", "demo.take_back");
+    pawl_run_set_option(run, "undo_input", what.data);
+    if ((status = pawl_step_begin(run, name, NULL)) != PAWL_EXECUTE)
         return status;
     printf("    %s\n", name);
     if (strcmp(name, "ship") == 0 && pawl_json_find(pawl_run_input(run), "/by", NULL) == PAWL_OK) {
-        pawl_run_fail(run, "no_rocket", "nobody ships by rocket");
+        pawl_run_set_error(run, "no_rocket", "nobody ships by rocket");
         return pawl_step_finish(run, PAWL_EPERMANENT, what, NULL);
     }
     return pawl_step_finish(run, PAWL_OK, what, NULL);

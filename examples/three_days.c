@@ -60,7 +60,7 @@ pass(pawl_client *client, pawl_worker *worker, int64_t ms)
 
     if (ms > 0)
         check(pawl_test_advance(client, ms, &error), &error);
-    check(pawl_test_work(worker, 30000, &error), &error);
+    check(pawl_test_run_until_idle(worker, 30000, &error), &error);
     printf("%d hours later\n", (int)(ms / HOUR_MS));
 }
 

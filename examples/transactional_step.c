@@ -46,7 +46,7 @@ pay_in(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     status = pawl_step_begin_transaction(run, "pay", output, &token);
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return status;
     conn = PQconnectdb("");
     if (query(conn, "begin", NULL, answer) &&
@@ -54,9 +54,9 @@ pay_in(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         query(conn, "select pawl.record_step($1, '{\"paid\": 5}')", token, answer)) {
         /* What is recorded already must not happen a second time. Whether a commit has happened, the database is asked. */
         query(conn, strcmp(answer, "ok") == 0 ? "commit" : "rollback", NULL, answer);
-        status = pawl_step_took(run, output);
+        status = pawl_step_confirm(run, output);
     } else {
-        pawl_run_fail(run, "database", "%s", PQerrorMessage(conn));
+        pawl_run_set_error(run, "database", "%s", PQerrorMessage(conn));
         status = pawl_step_finish(run, PAWL_EFAILED, pawl_text(NULL), output);
     }
     PQfinish(conn);

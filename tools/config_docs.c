@@ -52,16 +52,16 @@ int
 main(void)
 {
     const char *name;
-    const char *standard;
+    const char *default_value;
     const char *text;
     char range[96];
 
     (void)fputs(head, stdout);
-    for (size_t i = 0; pawl_config_describe(i, &name, &standard, &text) == PAWL_OK; i++) {
+    for (size_t i = 0; pawl_config_describe(i, &name, &default_value, &text) == PAWL_OK; i++) {
         (void)pw_config_range(
             i, range, sizeof(range)); /* there is one for each that is described */
-        if (standard[0] != '\0')
-            (void)printf("| `%s` | `%s` | %s | %s |\n", name, standard, range, text);
+        if (default_value[0] != '\0')
+            (void)printf("| `%s` | `%s` | %s | %s |\n", name, default_value, range, text);
         else
             (void)printf("| `%s` | | %s | %s |\n", name, range, text);
     }

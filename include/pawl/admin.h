@@ -21,20 +21,20 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_admin_script(
     const pawl_config *config, const char *script, pawl_error **error);
 
 /*
- * Is told how long one turn took, in microseconds; returns 0 to end, and another number for one more turn. Called by the thread that
- * called pawl_admin_repeat(), between turns.
+ * Receives the duration of one pass over the script, in microseconds. Returns 0 to end, or another number for one more pass. Called
+ * between passes, by the thread that called pawl_admin_measure().
  */
-typedef int (*pawl_turn_fn)(int64_t took_us, void *userdata);
+typedef int (*pawl_measure_fn)(int64_t elapsed_us, void *userdata);
 
 /*
  * Measures a database: executes the statements of a script on a connection of its own, one after the other, each with a round trip
- * and a transaction of its own, and again as long as turn says so. A statement ends with a semicolon at the end of its line, and is
+ * and a transaction of its own, and again until measure returns 0. A statement ends with a semicolon at the end of its line, and is
  * prepared once; rows are thrown away. config may be NULL. Any thread, and several at once for several connections.
  *
  * Errors as of pawl_admin_script(); what was done before stays done.
  */
-PAWL_API PAWL_MUST_USE pawl_status pawl_admin_repeat(const pawl_config *config, const char *script,
-    pawl_turn_fn turn, void *userdata, pawl_error **error);
+PAWL_API PAWL_MUST_USE pawl_status pawl_admin_measure(const pawl_config *config, const char *script,
+    pawl_measure_fn measure, void *userdata, pawl_error **error);
 
 #ifdef __cplusplus
 }

@@ -172,10 +172,10 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_client_call(pawl_client *client, const c
 PAWL_API PAWL_MUST_USE size_t pawl_rows_count(const pawl_rows *rows);
 
 /* How many columns there are. */
-PAWL_API PAWL_MUST_USE size_t pawl_rows_width(const pawl_rows *rows);
+PAWL_API PAWL_MUST_USE size_t pawl_rows_column_count(const pawl_rows *rows);
 
 /* The name of a column, from 0, borrowed, or NULL beyond the last. */
-PAWL_API PAWL_MUST_USE const char *pawl_rows_column(const pawl_rows *rows, size_t column);
+PAWL_API PAWL_MUST_USE const char *pawl_rows_column_name(const pawl_rows *rows, size_t column);
 
 /* The text in a row and column, borrowed; NULL for a null, an unknown column or a row beyond the last. */
 PAWL_API PAWL_MUST_USE const char *pawl_rows_text(

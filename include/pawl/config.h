@@ -40,7 +40,7 @@ PAWL_API PAWL_MUST_USE const char *pawl_config_get(const pawl_config *config, co
  * pawl_config_set(). Any thread.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_config_describe(
-    size_t index, const char **name, const char **standard, const char **text);
+    size_t index, const char **name, const char **default_value, const char **text);
 
 /* Where log lines go, with the least important level that is wanted. function may be NULL. */
 PAWL_API void pawl_config_set_log(

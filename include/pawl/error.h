@@ -47,7 +47,7 @@ enum {
     PAWL_EFAILED = 20,    /* the step, or the run, failed; the retry policy decides what follows */
     PAWL_EPERMANENT = 21, /* it failed, and is not to be tried again */
     PAWL_SUSPENDED = 22,  /* the run waits for something; return this from the handler */
-    PAWL_TODO = 23,       /* the step has no record yet: do it, then finish it */
+    PAWL_EXECUTE = 23,    /* the step has no record yet: do it, then finish it */
     PAWL_PENDING = 24,    /* not durable yet: pawl_worker_next() will return this run again */
     PAWL_DRAINED = 25     /* the worker is drained: there will be no more runs */
 };

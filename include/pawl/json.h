@@ -39,12 +39,12 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_json_int(
 PAWL_API PAWL_MUST_USE pawl_status pawl_json_bool(pawl_bytes json, const char *pointer, int *value);
 
 /*
- * A string without quotes and escapes, copied to room, which has size bytes, and ended by a NUL byte. The character \u0000, which
+ * A string without quotes and escapes, copied to buffer, which has size bytes, and ended by a NUL byte. The character \u0000, which
  * would end it too early, becomes U+FFFD. PAWL_EINVAL, too, if it is another kind of value. PAWL_ETOOLARGE: it does not fit; a
- * room of json.size bytes is always enough.
+ * buffer of json.size bytes is always enough.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_json_text(
-    pawl_bytes json, const char *pointer, char *room, size_t size);
+    pawl_bytes json, const char *pointer, char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

@@ -16,10 +16,10 @@
  *       for good: the step has had its tries. Or it does something else instead. Once another call on that branch has succeeded
  *       the answer counts as dealt with, and what the handler returns then is a failure of its own, which is tried again as the
  *       workflow's policy says. One that cleans up first and then ends its run returns PAWL_EPERMANENT;
- *       pawl_run_fail_with(run, pawl_run_error(run)), before the cleaning up, keeps the words.
+ *       pawl_run_set_error_json(run, pawl_run_error(run)), before the cleaning up, keeps the words.
  *   PAWL_ETIMEOUT of a step
  *       The run has used up its time, and starts nothing any more: return it.
- *   PAWL_TODO
+ *   PAWL_EXECUTE
  *       Only of calls that begin a step: do it, then finish it.
  *   PAWL_PENDING
  *       Only after pawl_run_set_nonblocking(), which tells what to do.
@@ -98,7 +98,7 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_quote(pawl_run *run, const char *tex
  * Options belong to the next such call and are forgotten with it, whatever it answers (PAWL_PENDING is no answer yet); in a loop
  * they are set each time. A mistake is said by the call that it was meant for. Not while a step is open.
  */
-PAWL_API void pawl_run_option(pawl_run *run, const char *option, const char *value);
+PAWL_API void pawl_run_set_option(pawl_run *run, const char *option, const char *value);
 
 /*
  * The work of a step. userdata is what pawl_step() was given; output is set like a handler's, and must live until pawl_step()
@@ -123,7 +123,7 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_step(
     pawl_run *run, const char *name, pawl_step_fn function, void *userdata, pawl_bytes *output);
 
 /*
- * The same in two halves, for code that wants its local variables. PAWL_OK: recorded, and output is set. PAWL_TODO: do it, then
+ * The same in two halves, for code that wants its local variables. PAWL_OK: recorded, and output is set. PAWL_EXECUTE: do it, then
  * call pawl_step_finish(). In between no other call on this branch but those under facts, memory and notes.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_step_begin(
@@ -137,25 +137,24 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_step_finish(
     pawl_run *run, pawl_status status, pawl_bytes output, pawl_bytes *recorded);
 
 /*
- * A step that is recorded by a database transaction of the caller's, together with its effects. PAWL_TODO: token is set; in
+ * A step that is recorded by a database transaction of the caller's, together with its effects. PAWL_EXECUTE: token is set; in
  * your transaction, with any driver, do the work and call pawl.record_step(token, output). Then:
- *   it answers ok         commit, then pawl_step_took()
+ *   it answers ok         commit, then pawl_step_confirm()
  *   it answers already    the step is recorded, with its effects: roll back, so that yours are not a second time, then
- *                         pawl_step_took(), which gives what is recorded
+ *                         pawl_step_confirm(), which gives what is recorded
  *   anything fails        roll back, then pawl_step_finish() with the failure. record_step itself raises an error if the run was
  *                         cancelled or is somebody else's by now; then pawl_step_finish() says so
- *   the commit's outcome  (its reply was lost) pawl_step_took(): it asks the database whether the step is recorded. Do not
+ *   the commit's outcome  (its reply was lost) pawl_step_confirm(): it asks the database whether the step is recorded. Do not
  *   is unknown            repeat the transaction, and do not call pawl_step_finish()
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_step_begin_transaction(
     pawl_run *run, const char *name, pawl_bytes *output, const char **token);
 
 /*
- * Takes note of what the caller's transaction has recorded: asks the database. PAWL_OK, and output is what is recorded.
- * PAWL_SUSPENDED or PAWL_EFAILED: it has recorded nothing, which counts as a failed try. What is recorded counts, however long
- * it took.
+ * Confirms a step that the caller's transaction recorded, by asking the database. Returns PAWL_OK and sets output to the recorded
+ * value, however long the step took. Returns PAWL_SUSPENDED or PAWL_EFAILED if nothing was recorded; that counts as a failed attempt.
  */
-PAWL_API PAWL_MUST_USE pawl_status pawl_step_took(pawl_run *run, pawl_bytes *output);
+PAWL_API PAWL_MUST_USE pawl_status pawl_step_confirm(pawl_run *run, pawl_bytes *output);
 
 /*
  * Which try of the step this is, from 1: one more than have failed. A try during which the process died is not counted. In an
@@ -169,12 +168,15 @@ PAWL_API PAWL_MUST_USE int pawl_step_attempt(const pawl_run *run);
  */
 PAWL_API PAWL_MUST_USE const char *pawl_step_key(pawl_run *run);
 
-/* Says why a step or a handler fails, in words kept with the run; code may be NULL. Return PAWL_EFAILED or PAWL_EPERMANENT after it. */
-PAWL_API void pawl_run_fail(pawl_run *run, const char *code, const char *format, ...)
+/*
+ * Sets the error that the step or the handler is about to fail with: a code, which may be NULL, and a message, both kept with the run.
+ * Fails nothing by itself: return PAWL_EFAILED or PAWL_EPERMANENT after it.
+ */
+PAWL_API void pawl_run_set_error(pawl_run *run, const char *code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 
-/* The same with a JSON object of your own. */
-PAWL_API void pawl_run_fail_with(pawl_run *run, pawl_bytes error);
+/* Sets the error as pawl_run_set_error() does, from a JSON object. */
+PAWL_API void pawl_run_set_error_json(pawl_run *run, pawl_bytes error);
 
 /* The failure that is about to be returned is not to be tried again before so many milliseconds have passed. */
 PAWL_API void pawl_run_retry_after(pawl_run *run, int64_t delay_ms);
@@ -232,13 +234,13 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_branch(
     pawl_run *run, const char *name, pawl_run **branch);
 
 /*
- * Another pawl_run for the same branch, so that several calls of it can be under way at the same time. Names are counted together, and
- * what twins do is named as if run had done it: so nothing tells which twin made a call, or that there are twins, and one that has its answer
- * can be used for the next call, whatever that is. Calls of the same name are not made at the same time: which is the first would be chance.
- * One that has answered PAWL_SUSPENDED makes no more calls. run itself makes none from now on; run and its twins are used by one thread.
- * Borrowed: it lives as long as run. It counts as one of the 1,000 branches.
+ * Makes a duplicate of a pawl_run: a second handle to the same branch, as dup(2) makes one to the same file, so that several calls of
+ * the branch can be in flight at the same time. Duplicates share one name counter, so records do not depend on which of them made a
+ * call. A duplicate may be reused as soon as its call has returned, unless that returned PAWL_SUSPENDED. Two calls with the same name
+ * must not be in flight at the same time: their order would be undefined. From then on run itself must make no calls; run and its
+ * duplicates must be used by one thread. dup is borrowed and lives as long as run. It counts as one of the 1,000 branches.
  */
-PAWL_API PAWL_MUST_USE pawl_status pawl_run_twin(pawl_run *run, pawl_run **twin);
+PAWL_API PAWL_MUST_USE pawl_status pawl_run_dup(pawl_run *run, pawl_run **dup);
 
 /*
  * The work of a branch. It makes its calls on branch and on no other run. Its output is JSON that is still there when it has
@@ -296,8 +298,8 @@ PAWL_API PAWL_MUST_USE void *pawl_run_context(const pawl_run *run);
 PAWL_API PAWL_MUST_USE int pawl_run_rolling_back(const pawl_run *run);
 
 /*
- * The next undo to do: its handler's name, argument and the output of its step. PAWL_TODO: do it, then pawl_step_finish().
- * PAWL_OK: all is undone; finish the run with PAWL_OK. Else as a step. Who has no such handler calls pawl_run_put_off() instead.
+ * The next undo to do: its handler's name, argument and the output of its step. PAWL_EXECUTE: do it, then pawl_step_finish().
+ * PAWL_OK: all is undone; finish the run with PAWL_OK. Else as a step. Who has no such handler calls pawl_run_defer() instead.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_run_undo_next(
     pawl_run *run, const char **handler, pawl_bytes *input, pawl_bytes *output);
@@ -306,13 +308,15 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_undo_next(
 PAWL_API PAWL_MUST_USE int pawl_run_undo_uncertain(const pawl_run *run);
 
 /*
- * Puts the run off because this worker lacks what it takes to go on, and another may have it: an undo handler, a program. Before,
- * pawl_run_fail() says what is missing. Nothing is taken from the tries of the run, its steps or the undo that
- * pawl_run_undo_next() gave out, which needs no pawl_step_finish() then. On the main branch, when no call on it is under way.
- * PAWL_SUSPENDED: return that, or finish the run with it; it is claimed again after 5 seconds, then 10, 20, up to five minutes. PAWL_EFAILED: that has
- * gone on for about a day, and the run fails. Else as a step.
+ * Defers the run because this worker lacks something that another worker may have, such as an undo handler. Call
+ * pawl_run_set_error() first to say what is missing. Uses no attempt of the run, the step or the undo that pawl_run_undo_next()
+ * returned, which then needs no pawl_step_finish(). Must be called on the main branch with no other call pending.
+ *
+ * Returns PAWL_SUSPENDED: return it, or finish the run with it; the run becomes claimable after 5 s, then 10 s, up to 5 min.
+ * Returns PAWL_EFAILED after about a day of deferrals; the run then fails.
+ * Otherwise returns as a step does.
  */
-PAWL_API PAWL_MUST_USE pawl_status pawl_run_put_off(pawl_run *run);
+PAWL_API PAWL_MUST_USE pawl_status pawl_run_defer(pawl_run *run);
 
 /*
  * Ends this claim with what the handler returned, frees run and all its branches. Never blocks: the library goes on to write

@@ -22,7 +22,7 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_test_advance(
  * time, an event, a signal or a person. The worker must have been started and must not be used by pawl_worker_run().
  * PAWL_ETIMEOUT after timeout_ms of real time (-1: without end). PAWL_DRAINED if the worker was drained or stopped.
  */
-PAWL_API PAWL_MUST_USE pawl_status pawl_test_work(
+PAWL_API PAWL_MUST_USE pawl_status pawl_test_run_until_idle(
     pawl_worker *worker, int64_t timeout_ms, pawl_error **error);
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@ PAWL_API void pawl_worker_free(pawl_worker *worker);
 /*
  * Executes one workflow's work. Returns PAWL_OK and output, JSON that is still there when it has returned (memory of
  * pawl_run_alloc() is, its local variables are not); no output is the JSON null. Or what a call on run returned: "if not
- * PAWL_OK, return it" is always right. Or a failure of its own, said with pawl_run_fail(): PAWL_EFAILED and any other code mean
+ * PAWL_OK, return it" is always right. Or a failure of its own, said with pawl_run_set_error(): PAWL_EFAILED and any other code mean
  * "try again as the workflow's policy says", PAWL_EPERMANENT means never.
  *
  * The two are not the same. An answer that is recorded (PAWL_EFAILED of a step, PAWL_ETIMEOUT of a wait, PAWL_EREFUSED of an
@@ -213,7 +213,7 @@ PAWL_API void pawl_worker_drain_on(pawl_worker *worker, int fd);
  * Counters since the start, by name: claimed and finished (runs), claims (calls), committed (items), batches, busy, lease_lost,
  * reconnects, sessions, held (runs, now); 0 for others.
  */
-PAWL_API PAWL_MUST_USE int64_t pawl_worker_count(pawl_worker *worker, const char *counter);
+PAWL_API PAWL_MUST_USE int64_t pawl_worker_counter(pawl_worker *worker, const char *name);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 
 /* The script is sent once, or again and again if there is a turn. */
 static pawl_status
-send(const pawl_config *config, const char *script, pawl_turn_fn turn, void *userdata,
+send(const pawl_config *config, const char *script, pawl_measure_fn measure, void *userdata,
     pawl_error **error)
 {
     const pawl_bytes none = {0};
@@ -22,8 +22,9 @@ send(const pawl_config *config, const char *script, pawl_turn_fn turn, void *use
         struct pw_conn_spec spec = pw_settings_spec(&settings);
         int64_t deadline_us = pw_add_us(pw_now_us(), pw_ms_to_us(settings.connect_timeout_ms));
 
-        status = turn != NULL ? pw_script_repeat(&spec, script, deadline_us, turn, userdata, &err)
-                              : pw_script_run(&spec, script, deadline_us, &err);
+        status = measure != NULL
+            ? pw_script_measure(&spec, script, deadline_us, measure, userdata, &err)
+            : pw_script_run(&spec, script, deadline_us, &err);
     }
     pw_settings_done(&settings);
     if (status == PAWL_OK)
@@ -50,10 +51,10 @@ pawl_admin_script(const pawl_config *config, const char *script, pawl_error **er
 }
 
 pawl_status
-pawl_admin_repeat(const pawl_config *config, const char *script, pawl_turn_fn turn, void *userdata,
-    pawl_error **error)
+pawl_admin_measure(const pawl_config *config, const char *script, pawl_measure_fn measure,
+    void *userdata, pawl_error **error)
 {
-    if (script == NULL || turn == NULL)
+    if (script == NULL || measure == NULL)
         return refuse("no script, or no function that ends it, was given", error);
-    return send(config, script, turn, userdata, error);
+    return send(config, script, measure, userdata, error);
 }

@@ -158,8 +158,8 @@ pw_branch_enter(pawl_run *run, const char *name, enum pw_kind kind, struct pw_en
         return run->stuck;
     if (run->task->rolling_back)
         return pw_branch_mistake(run, "the run is rolling back: only its undos can be done");
-    if (run->has_twins)
-        return pw_branch_mistake(run, "the twins of this branch make its calls");
+    if (run->has_dups)
+        return pw_branch_mistake(run, "the duplicates of this branch make its calls");
     if (run->options.oom)
         return PAWL_ENOMEM;
     if (!pw_options_fit(&run->options, options_of(kind)))
@@ -378,12 +378,12 @@ adopt(pawl_run *run, pawl_run *made)
 }
 
 pawl_status
-pawl_run_twin(pawl_run *run, pawl_run **twin)
+pawl_run_dup(pawl_run *run, pawl_run **dup)
 {
     pawl_run *made;
     pawl_status status;
 
-    if (!pw_branch_here(run) || twin == NULL)
+    if (!pw_branch_here(run) || dup == NULL)
         return PAWL_EINVAL;
     if (run->phase != PW_PHASE_NONE)
         return pw_branch_refuse(run);
@@ -391,14 +391,14 @@ pawl_run_twin(pawl_run *run, pawl_run **twin)
         return run->stuck;
     if (run->task->rolling_back || run->origin != run)
         return pw_branch_mistake(
-            run, "a twin has no twins, and a run that is rolling back has none");
+            run, "a duplicate has no duplicates, and a run that is rolling back has none");
     made = pw_branch_new(run->task, run->trunk, run->prefix, "");
     status = adopt(run, made);
     if (status != PAWL_OK)
         return status;
     made->origin = run;
-    run->has_twins = true;
-    *twin = made;
+    run->has_dups = true;
+    *dup = made;
     return PAWL_OK;
 }
 
@@ -418,8 +418,7 @@ pawl_run_branch(pawl_run *run, const char *name, pawl_run **branch)
     if (run->task->rolling_back)
         return pw_branch_mistake(run, "the run is rolling back: it has no branches");
     if (run->origin != run)
-        return pw_branch_mistake(
-            run, "a twin has no branches: make them from what it is a twin of");
+        return pw_branch_mistake(run, "a duplicate has no branches: make them from the original");
     if (!pw_name_valid(name))
         return pw_branch_mistake(run,
             "bad name of a branch \"%.110s\": it must have 1 to 100 characters of a-z, 0-9, _, . "

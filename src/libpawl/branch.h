@@ -74,8 +74,8 @@ struct pw_step {
     bool begun;         /* that it begins is recorded, and it may not be open yet */
     bool transaction;   /* recorded by the caller's own transaction */
     bool function;      /* begun by pawl_step(), which will end it */
-    bool took;          /* ended by pawl_step_took() */
-    bool put_off;       /* no step at all, but pawl_run_put_off() */
+    bool confirmed;     /* ended by pawl_step_confirm() */
+    bool deferred;      /* no step at all, but pawl_run_defer() */
     bool refused;       /* a refused item was followed by one that says so */
     bool late_option;   /* an option was given while it was open */
     pawl_bytes policy;  /* how it is tried again, JSON; no bytes: as the options of the call say */
@@ -97,9 +97,9 @@ struct pawl_run {
     struct pw_list link;  /* in the worker's queue */
     struct pw_list bough; /* in the trunk's list of branches; the trunk's is in none */
     pawl_run *parent;     /* the branch that it was made from; NULL: it is the trunk */
-    pawl_run *origin;     /* whose names it counts: its own, unless it is a twin */
+    pawl_run *origin;     /* whose names it counts: its own, unless it is a duplicate */
     bool
-        has_twins; /* they make the calls: the I/O thread must not write to its arena, where they count */
+        has_dups; /* they make the calls: the I/O thread must not write to its arena, where they count */
     bool joined; /* what it came to was handed to its parent by a join */
     bool nonblocking;
     void *context;
@@ -239,7 +239,7 @@ pawl_status pw_branch_end(pawl_run *run, const char *who);
 
 /* --- step.c --- */
 
-/* Opens the step whose identity is set, and starts its clock; limit_ms is how long it may take, -1 without end. Returns PAWL_TODO. */
+/* Opens the step whose identity is set, and starts its clock; limit_ms is how long it may take, -1 without end. Returns PAWL_EXECUTE. */
 pawl_status pw_step_open(pawl_run *run, int64_t limit_ms);
 
 /* --- run.c --- */

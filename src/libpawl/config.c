@@ -28,7 +28,7 @@ enum type {
 struct setting {
     const char *name;
     enum type type;
-    const char *standard;
+    const char *default_value;
     int64_t min; /* for texts: of their bytes */
     int64_t max;
     size_t offset;
@@ -319,7 +319,7 @@ value_of(const pawl_config *config, size_t index)
 {
     if (config != NULL && config->values[index] != NULL)
         return config->values[index];
-    return settings[index].standard;
+    return settings[index].default_value;
 }
 
 const char *
@@ -331,14 +331,14 @@ pawl_config_get(const pawl_config *config, const char *name)
 }
 
 pawl_status
-pawl_config_describe(size_t index, const char **name, const char **standard, const char **text)
+pawl_config_describe(size_t index, const char **name, const char **default_value, const char **text)
 {
     if (index >= SETTINGS)
         return PAWL_ENOTFOUND;
     if (name != NULL)
         *name = settings[index].name;
-    if (standard != NULL)
-        *standard = settings[index].standard;
+    if (default_value != NULL)
+        *default_value = settings[index].default_value;
     if (text != NULL)
         *text = settings[index].text;
     return PAWL_OK;

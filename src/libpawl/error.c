@@ -50,7 +50,7 @@ static const struct status statuses[] = {
         "the step, or the run, failed; the retry policy decides whether it is tried again"},
     [PAWL_EPERMANENT] = {"PAWL_EPERMANENT", "it failed, and is not to be tried again"},
     [PAWL_SUSPENDED] = {"PAWL_SUSPENDED", "the run waits for something"},
-    [PAWL_TODO] = {"PAWL_TODO", "the step has no record yet"},
+    [PAWL_EXECUTE] = {"PAWL_EXECUTE", "the step has no record yet"},
     [PAWL_PENDING] = {"PAWL_PENDING", "not durable yet"},
     [PAWL_DRAINED] = {"PAWL_DRAINED", "the worker is drained: there will be no more runs"},
 };

@@ -40,8 +40,9 @@ undo_step(
     void *userdata = NULL;
 
     if (!pw_worker_find_undo(worker, handler, &function, &userdata) || function == NULL) {
-        pawl_run_fail(run, "no_undo_handler", "the worker has no undo handler \"%s\"", handler);
-        return pawl_run_put_off(run);
+        pawl_run_set_error(
+            run, "no_undo_handler", "the worker has no undo handler \"%s\"", handler);
+        return pawl_run_defer(run);
     }
     pw_run_set_userdata(run, userdata);
     return pawl_step_finish(run, function(run, input, output), none, NULL);
@@ -57,7 +58,7 @@ roll_back(pawl_worker *worker, pawl_run *run)
     /* Ends: every undo is one of the record's. */
     do {
         status = pawl_run_undo_next(run, &handler, &input, &output);
-        if (status != PAWL_TODO)
+        if (status != PAWL_EXECUTE)
             return status;
         status = undo_step(worker, run, handler, input, output);
     } while (status == PAWL_OK);
@@ -76,9 +77,9 @@ pw_executor_execute(pawl_worker *worker, pawl_run *run)
         status = roll_back(worker, run);
     } else if (!pw_worker_find(worker, pawl_run_workflow(run), &function, &userdata) ||
         function == NULL) {
-        pawl_run_fail(
+        pawl_run_set_error(
             run, "no_handler", "the worker has no function for \"%s\"", pawl_run_workflow(run));
-        status = pawl_run_put_off(run);
+        status = pawl_run_defer(run);
     } else {
         status = function(run, pawl_run_input(run), &output);
     }

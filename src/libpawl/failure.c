@@ -154,7 +154,7 @@ pw_branch_why(pawl_run *run, pawl_status status)
 }
 
 void
-pawl_run_fail(pawl_run *run, const char *code, const char *format, ...)
+pawl_run_set_error(pawl_run *run, const char *code, const char *format, ...)
 {
     char *message;
     va_list args;
@@ -177,7 +177,7 @@ pawl_run_fail(pawl_run *run, const char *code, const char *format, ...)
 }
 
 void
-pawl_run_fail_with(pawl_run *run, pawl_bytes error)
+pawl_run_set_error_json(pawl_run *run, pawl_bytes error)
 {
     enum pw_json_problem problem;
 

@@ -180,7 +180,7 @@ pawl_json_bool(pawl_bytes json, const char *pointer, int *value)
 }
 
 pawl_status
-pawl_json_text(pawl_bytes json, const char *pointer, char *room, size_t size)
+pawl_json_text(pawl_bytes json, const char *pointer, char *buffer, size_t size)
 {
     struct pw_json found;
     pawl_status status;
@@ -188,7 +188,7 @@ pawl_json_text(pawl_bytes json, const char *pointer, char *room, size_t size)
     size_t used = 0;
     char bytes[4];
 
-    if (room == NULL)
+    if (buffer == NULL)
         return PAWL_EINVAL;
     status = find_value(json, pointer, &found);
     if (status != PAWL_OK)
@@ -196,13 +196,13 @@ pawl_json_text(pawl_bytes json, const char *pointer, char *room, size_t size)
     if (found.data[0] != '"')
         return PAWL_EINVAL;
     end = found.data + found.size - 1;
-    /* Once to measure, so that a room which is too small stays as it is. */
+    /* Once to measure, so that a buffer which is too small stays as it is. */
     for (at = found.data + 1; at < end;)
         used += pw_json_unescape(&at, end, bytes);
     if (used >= size)
         return PAWL_ETOOLARGE;
     for (at = found.data + 1; at < end;)
-        room += pw_json_unescape(&at, end, room);
-    *room = '\0';
+        buffer += pw_json_unescape(&at, end, buffer);
+    *buffer = '\0';
     return PAWL_OK;
 }

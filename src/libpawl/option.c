@@ -155,13 +155,13 @@ pw_options_fit(struct pw_options *options, unsigned call)
 }
 
 int64_t
-pw_options_number(const struct pw_options *options, enum pw_option option, int64_t standard)
+pw_options_number(const struct pw_options *options, enum pw_option option, int64_t default_value)
 {
     int64_t number;
 
     if (options->values[option] == NULL ||
         !pw_parse_i64(options->values[option], INT64_MIN, INT64_MAX, &number))
-        return standard;
+        return default_value;
     return number;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of the next step, wait or child, as pawl_run_option() takes them from text. */
+/* Options of the next step, wait or child, as pawl_run_set_option() takes them from text. */
 #ifndef PW_LIBPAWL_OPTION_H
 #define PW_LIBPAWL_OPTION_H
 
@@ -52,9 +52,9 @@ void pw_options_set(
 /* Whether all that was given is good, and meant for this kind of call; else mistake and about are set. */
 bool pw_options_fit(struct pw_options *options, unsigned call);
 
-/* The number of an option that is given, or standard. */
+/* The number of an option that is given, or default_value. */
 int64_t pw_options_number(
-    const struct pw_options *options, enum pw_option option, int64_t standard);
+    const struct pw_options *options, enum pw_option option, int64_t default_value);
 
 /* Writes the member under this key, if it is given. */
 void pw_options_write(const struct pw_options *options, enum pw_option option, const char *key,

@@ -65,7 +65,7 @@ pawl_run_undo_next(pawl_run *run, const char **handler, pawl_bytes *input, pawl_
             break;
         run->undo_at++;
     }
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return pw_branch_leave(run, status);
     *handler = run->step.undo->handler;
     if (input != NULL)

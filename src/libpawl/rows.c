@@ -35,22 +35,22 @@ pawl_rows_count(const pawl_rows *rows)
 }
 
 size_t
-pawl_rows_width(const pawl_rows *rows)
+pawl_rows_column_count(const pawl_rows *rows)
 {
     return rows != NULL ? (size_t)pw_rows_columns(&rows->rows) : 0;
 }
 
 const char *
-pawl_rows_column(const pawl_rows *rows, size_t column)
+pawl_rows_column_name(const pawl_rows *rows, size_t column)
 {
-    return column < pawl_rows_width(rows) ? pw_rows_name(&rows->rows, (int)column) : NULL;
+    return column < pawl_rows_column_count(rows) ? pw_rows_name(&rows->rows, (int)column) : NULL;
 }
 
 /* The number of a column, or -1. */
 static int
 find_column(const pawl_rows *rows, const char *name)
 {
-    size_t width = pawl_rows_width(rows);
+    size_t width = pawl_rows_column_count(rows);
 
     for (size_t i = 0; name != NULL && i < width; i++)
         if (strcmp(pw_rows_name(&rows->rows, (int)i), name) == 0)

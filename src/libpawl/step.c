@@ -49,7 +49,7 @@ pw_step_open(pawl_run *run, int64_t limit_ms)
     step->timeout_ms = limit_ms;
     step->started_us = pw_now_us();
     start_clock(run);
-    return PAWL_TODO;
+    return PAWL_EXECUTE;
 }
 
 /* The step is no longer executed; returns how long it was, in microseconds. */
@@ -146,7 +146,7 @@ start_step(pawl_run *run, struct pw_entry *entry, pawl_bytes *output)
     return status != PAWL_OK ? status : take_begin(run, output);
 }
 
-/* PAWL_TODO, and the step is open; or what is recorded; or why it cannot be begun. */
+/* PAWL_EXECUTE, and the step is open; or what is recorded; or why it cannot be begun. */
 static pawl_status
 begin_step(pawl_run *run, const char *name, pawl_bytes *output)
 {
@@ -282,13 +282,13 @@ stay_open(pawl_run *run)
 {
     if (run->step.function)
         return close_step(run, PAWL_ENOMEM);
-    run->step.took = false;
+    run->step.confirmed = false;
     run->said = run->step.said;
     start_clock(run);
     return PAWL_ENOMEM;
 }
 
-/* Takes the answer to what a step came to. PAWL_TODO: something else was posted instead. */
+/* Takes the answer to what a step came to. PAWL_EXECUTE: something else was posted instead. */
 static pawl_status
 take_record(pawl_run *run, pawl_bytes *out)
 {
@@ -298,7 +298,7 @@ take_record(pawl_run *run, pawl_bytes *out)
     if (item->answer == PW_ANSWER_REFUSED && item->kind == PW_KIND_TOOK) {
         error =
             pw_error_make(&run->arena, "not_recorded", "the transaction has not recorded the step");
-        return post_failure(run, false, error) == PAWL_OK ? PAWL_TODO : PAWL_ENOMEM;
+        return post_failure(run, false, error) == PAWL_OK ? PAWL_EXECUTE : PAWL_ENOMEM;
     }
     if (item->answer == PW_ANSWER_REFUSED) {
         if (run->step.refused)
@@ -306,7 +306,7 @@ take_record(pawl_run *run, pawl_bytes *out)
         run->step.refused = true;
         error = pw_error_make(&run->arena, "refused", "%s", item->reason);
         pw_branch_post(run, PW_KIND_STEP_ERROR, error, (pawl_bytes){0});
-        return PAWL_TODO;
+        return PAWL_EXECUTE;
     }
     if (item->state == PW_STATE_SUCCESS || item->state == PW_STATE_ERROR)
         return deliver(run, item->state, item->output, item->error, out);
@@ -331,7 +331,7 @@ settle_step(pawl_run *run, pawl_bytes *out)
             return status;
         if (status == PAWL_OK)
             status = take_record(run, out);
-    } while (status == PAWL_TODO);
+    } while (status == PAWL_EXECUTE);
     return status == PAWL_ENOMEM ? stay_open(run) : close_step(run, status);
 }
 
@@ -355,7 +355,7 @@ end_step(pawl_run *run, pawl_status status, pawl_bytes output, pawl_bytes *out)
 }
 
 void
-pawl_run_option(pawl_run *run, const char *option, const char *value)
+pawl_run_set_option(pawl_run *run, const char *option, const char *value)
 {
     if (run == NULL)
         return;
@@ -382,7 +382,7 @@ pawl_step(
     if (run->phase == PW_PHASE_RECORD && run->step.function && pw_branch_is_about(run, name))
         return settle_step(run, output);
     status = begin_step(run, name, output);
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return pw_branch_leave(run, status);
     run->step.function = true;
     status = function(run, userdata, &result);
@@ -402,14 +402,14 @@ pawl_step_finish(pawl_run *run, pawl_status status, pawl_bytes output, pawl_byte
 {
     if (!pw_branch_here(run))
         return PAWL_EINVAL;
-    if (run->phase == PW_PHASE_RECORD && !run->step.function && !run->step.took &&
-        !run->step.put_off)
+    if (run->phase == PW_PHASE_RECORD && !run->step.function && !run->step.confirmed &&
+        !run->step.deferred)
         return settle_step(run, recorded);
     if (run->phase != PW_PHASE_OPEN || run->step.function)
         return pw_branch_mistake(run, "no step was begun in this branch");
     if (run->step.transaction && status == PAWL_OK)
         return pw_branch_mistake(
-            run, "the step is recorded by a transaction: call pawl_step_took()");
+            run, "the step is recorded by a transaction: call pawl_step_confirm()");
     return end_step(run, status, output, recorded);
 }
 
@@ -437,7 +437,7 @@ pawl_step_begin_transaction(pawl_run *run, const char *name, pawl_bytes *output,
     if (token == NULL)
         return pw_branch_leave(run, pw_branch_mistake(run, "no place for the token was given"));
     status = begin_step(run, name, output);
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return pw_branch_leave(run, status);
     made = make_token(run);
     if (made == NULL) {
@@ -446,28 +446,28 @@ pawl_step_begin_transaction(pawl_run *run, const char *name, pawl_bytes *output,
     }
     run->step.transaction = true;
     *token = made;
-    return PAWL_TODO;
+    return PAWL_EXECUTE;
 }
 
 pawl_status
-pawl_step_took(pawl_run *run, pawl_bytes *output)
+pawl_step_confirm(pawl_run *run, pawl_bytes *output)
 {
     if (!pw_branch_here(run))
         return PAWL_EINVAL;
-    if (run->phase == PW_PHASE_RECORD && run->step.took)
+    if (run->phase == PW_PHASE_RECORD && run->step.confirmed)
         return settle_step(run, output);
     if (run->phase != PW_PHASE_OPEN || !run->step.transaction)
         return pw_branch_mistake(run, "no step was begun that a transaction records");
     (void)stop_clock(run);
     run->step.said = run->said;
-    run->step.took = true;
+    run->step.confirmed = true;
     run->phase = PW_PHASE_RECORD;
     pw_branch_post(run, PW_KIND_TOOK, (pawl_bytes){0}, (pawl_bytes){0});
     return settle_step(run, output);
 }
 
 /* About a day: 5, 10, 20 ... seconds, and then five minutes each time. */
-static const char put_off_policy[] =
+static const char defer_policy[] =
     "{\"max_attempts\":300,\"base_ms\":5000,\"factor\":2,\"cap_ms\":300000,\"jitter\":0.2}";
 
 /*
@@ -478,7 +478,7 @@ static const char no_handler[] = "no_handler#0";
 static const char no_undo_handler[] = "rollback:no_undo_handler#0";
 
 pawl_status
-pawl_run_put_off(pawl_run *run)
+pawl_run_defer(pawl_run *run)
 {
     struct pw_entry *entry;
     struct pw_said said;
@@ -486,7 +486,7 @@ pawl_run_put_off(pawl_run *run)
 
     if (!pw_branch_here(run))
         return PAWL_EINVAL;
-    if (run->phase == PW_PHASE_RECORD && run->step.put_off)
+    if (run->phase == PW_PHASE_RECORD && run->step.deferred)
         return settle_step(run, NULL);
     if (run != run->trunk ||
         (run->phase != PW_PHASE_NONE && (run->phase != PW_PHASE_OPEN || run->step.undo == NULL)))
@@ -500,10 +500,10 @@ pawl_run_put_off(pawl_run *run)
         (void)stop_clock(run);
     (void)snprintf(run->identity, sizeof(run->identity), "%s", identity);
     run->step = (struct pw_step){.entry = entry,
-        .policy = {put_off_policy, sizeof(put_off_policy) - 1},
+        .policy = {defer_policy, sizeof(defer_policy) - 1},
         .seq = pw_branch_seq(run, entry),
         .millis = INT32_MIN,
-        .put_off = true};
+        .deferred = true};
     run->said = (struct pw_said){.retry_after_ms = -1};
     (void)pw_step_open(run, -1);
     run->said = said;

@@ -18,7 +18,7 @@ enum {
 };
 
 pawl_status
-pawl_test_work(pawl_worker *worker, int64_t timeout_ms, pawl_error **error)
+pawl_test_run_until_idle(pawl_worker *worker, int64_t timeout_ms, pawl_error **error)
 {
     const pawl_bytes none = {0};
     struct pw_error err = {0};
@@ -37,7 +37,7 @@ pawl_test_work(pawl_worker *worker, int64_t timeout_ms, pawl_error **error)
         if (status == PAWL_OK) {
             pw_executor_execute(worker, run);
             looks = 0;
-        } else if (pawl_worker_count(worker, "held") == 0 &&
+        } else if (pawl_worker_counter(worker, "held") == 0 &&
             (looks == 0 || pw_worker_quiet(worker))) {
             if (looks == LOOKS)
                 return pw_error_export(&err, none, error);

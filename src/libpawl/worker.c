@@ -656,7 +656,7 @@ pawl_worker_drain_on(pawl_worker *worker, int fd)
 }
 
 int64_t
-pawl_worker_count(pawl_worker *worker, const char *counter)
+pawl_worker_counter(pawl_worker *worker, const char *counter)
 {
     static const char *const names[PW_COUNTS] = {
         [PW_COUNT_CLAIMED] = "claimed",

@@ -119,7 +119,7 @@ enum pw_idle {
     PW_IDLE,    /* that gave nothing either: a notification or the poll interval comes next */
 };
 
-/* Numbers that pawl_worker_count() tells. */
+/* Numbers that pawl_worker_counter() tells. */
 enum pw_count {
     PW_COUNT_CLAIMED,
     PW_COUNT_CLAIMS,

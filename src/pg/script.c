@@ -183,8 +183,8 @@ prepare_all(PGconn *pq, char *script, int *count, struct pw_error *err)
 }
 
 int
-pw_script_repeat(const struct pw_conn_spec *spec, const char *script, int64_t deadline_us,
-    int (*turn)(int64_t took_us, void *userdata), void *userdata, struct pw_error *err)
+pw_script_measure(const struct pw_conn_spec *spec, const char *script, int64_t deadline_us,
+    int (*measure)(int64_t elapsed_us, void *userdata), void *userdata, struct pw_error *err)
 {
     char *copy = pw_strdup(script);
     PGconn *pq = NULL;
@@ -210,7 +210,7 @@ pw_script_repeat(const struct pw_conn_spec *spec, const char *script, int64_t de
                     : take_results(pq, err),
                 err);
         }
-        again = status == PAWL_OK && turn(pw_now_us() - began_us, userdata) != 0;
+        again = status == PAWL_OK && measure(pw_now_us() - began_us, userdata) != 0;
     }
     PQfinish(pq);
     pw_free(copy);

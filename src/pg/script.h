@@ -16,10 +16,10 @@ int pw_script_run(
 
 /*
  * Connects and executes the statements of a script, each ended by a semicolon at the end of its line, one after the other and each a
- * transaction, prepared once. Then turn() is told how long all of them took; as long as it returns another number than 0 they are
- * executed again. Errors as above.
+ * transaction, prepared once. Then measure() receives the duration of all of them; until it returns 0 they are executed
+ * again. Errors as above.
  */
-int pw_script_repeat(const struct pw_conn_spec *spec, const char *script, int64_t deadline_us,
-    int (*turn)(int64_t took_us, void *userdata), void *userdata, struct pw_error *err);
+int pw_script_measure(const struct pw_conn_spec *spec, const char *script, int64_t deadline_us,
+    int (*measure)(int64_t elapsed_us, void *userdata), void *userdata, struct pw_error *err);
 
 #endif

@@ -354,7 +354,7 @@ stay_alive(void *argument)
     while (proxy_rule_counts(field->proxy, 0).cuts < field->target && bench_now_s() < until_s)
         crash_rest();
     /* The first one, and no other. */
-    if (pawl_worker_count(worker, "sessions") != 1)
+    if (pawl_worker_counter(worker, "sessions") != 1)
         atomic_fetch_add(&field->wrong, 1);
     close_idler(field, worker, config);
     return NULL;

@@ -251,7 +251,7 @@ main(int argc, char **argv)
         "at most %ld connections of a group came in one second", field.group_peak);
     race_in_time(&crash->race, field.late == 0, "all were there after %ld ms", field.slowest_ms);
     for (int i = 0; i < field.count; i++) {
-        sessions += pawl_worker_count(field.worker[i], "sessions") == 1;
+        sessions += pawl_worker_counter(field.worker[i], "sessions") == 1;
         crash_must(pawl_worker_stop(field.worker[i], 30000, &error), &error);
         pawl_worker_free(field.worker[i]);
     }

@@ -103,7 +103,7 @@ take_effect(pawl_run *run, void *userdata, pawl_bytes *output)
         rest(effect->us);
     worker_note(effect->world, run, LEDGER_END, effect->identity, 0);
     if (effect->status != PAWL_OK) {
-        pawl_run_fail(run, "wanted", "this step is to fail");
+        pawl_run_set_error(run, "wanted", "this step is to fail");
         return effect->status;
     }
     return pawl_run_printf(run, output, "{\"v\": %lu}", number);
@@ -211,10 +211,10 @@ worker_do_saga_step(pawl_run *run, int i, pawl_status ends)
 
     (void)snprintf(name, sizeof(name), "s%d", i);
     (void)snprintf(number, sizeof(number), "%d", i);
-    pawl_run_option(run, "undo", "crash.undo");
-    pawl_run_option(run, "undo_input", number);
-    pawl_run_option(run, "undo_max_attempts", "20");
-    pawl_run_option(run, "undo_base_ms", "10");
+    pawl_run_set_option(run, "undo", "crash.undo");
+    pawl_run_set_option(run, "undo_input", number);
+    pawl_run_set_option(run, "undo_max_attempts", "20");
+    pawl_run_set_option(run, "undo_base_ms", "10");
     return worker_do_step(run, name, ends);
 }
 
@@ -232,8 +232,8 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)output;
     for (int i = 1; i <= last && status == PAWL_OK; i++) {
-        pawl_run_option(run, "max_attempts", "2");
-        pawl_run_option(run, "base_ms", "10");
+        pawl_run_set_option(run, "max_attempts", "2");
+        pawl_run_set_option(run, "base_ms", "10");
         status = worker_do_saga_step(run, i,
             i < last || how == 2 ? PAWL_OK
                 : how == 1       ? PAWL_EFAILED
@@ -241,7 +241,7 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     }
     if (status != PAWL_OK)
         return status;
-    pawl_run_fail(run, "wanted", "this saga is to fail");
+    pawl_run_set_error(run, "wanted", "this saga is to fail");
     return PAWL_EPERMANENT;
 }
 PAWL_WORKFLOW("crash.saga.v1", saga);
@@ -260,7 +260,7 @@ undo(pawl_run *run, pawl_bytes input, pawl_bytes output)
     worker_note(world, run, LEDGER_UNDO, identity, 0);
     if (worker_dice(number, 16) > 0)
         return PAWL_OK;
-    pawl_run_fail(run, "wanted", "this undo is to fail once");
+    pawl_run_set_error(run, "wanted", "this undo is to fail once");
     return PAWL_EFAILED;
 }
 PAWL_UNDO("crash.undo", undo);
@@ -300,7 +300,7 @@ static pawl_status
 hang(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
-    pawl_run_option(run, "timeout_ms", "300");
+    pawl_run_set_option(run, "timeout_ms", "300");
     return pawl_step(run, "h", hang_once, pawl_run_userdata(run), output);
 }
 PAWL_WORKFLOW("crash.hang.v1", hang);
@@ -381,19 +381,19 @@ pay(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     /* Whoever takes the server away does not make it fail for good. */
-    pawl_run_option(run, "max_attempts", "1000");
-    pawl_run_option(run, "base_ms", "20");
-    pawl_run_option(run, "cap_ms", "500");
+    pawl_run_set_option(run, "max_attempts", "1000");
+    pawl_run_set_option(run, "base_ms", "20");
+    pawl_run_set_option(run, "cap_ms", "500");
     status = pawl_step_begin_transaction(run, "pay", &recorded, &token);
-    if (status == PAWL_TODO) {
+    if (status == PAWL_EXECUTE) {
         (void)snprintf(made, sizeof(made), "{\"v\": %lu}", number);
         worker_note(world, run, LEDGER_START, "pay#1", 0);
         conn = take_conn(world);
         if (pay_in_transaction(world, conn, pawl_run_id(run), token, made)) {
             worker_note(world, run, LEDGER_END, "pay#1", 0);
-            status = pawl_step_took(run, &recorded);
+            status = pawl_step_confirm(run, &recorded);
         } else {
-            pawl_run_fail(run, "database", "%s", PQerrorMessage(conn));
+            pawl_run_set_error(run, "database", "%s", PQerrorMessage(conn));
             status = pawl_step_finish(run, PAWL_EFAILED, pawl_text(NULL), &recorded);
         }
         give_conn(world, conn);
@@ -495,7 +495,7 @@ note_counts(const struct world *world, pawl_worker *worker)
         struct ledger_entry entry = {
             .kind = LEDGER_NOTE,
             .step = names[i],
-            .value = (long)pawl_worker_count(worker, names[i]),
+            .value = (long)pawl_worker_counter(worker, names[i]),
         };
 
         ledger_add(world->ledger, &entry);

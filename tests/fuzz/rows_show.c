@@ -13,8 +13,8 @@
 static bool
 is_honest(const pawl_rows *rows)
 {
-    for (size_t i = 0; i < pawl_rows_width(rows); i++) {
-        const char *name = pawl_rows_column(rows, i);
+    for (size_t i = 0; i < pawl_rows_column_count(rows); i++) {
+        const char *name = pawl_rows_column_name(rows, i);
         int type = pawl_rows_type(rows, name);
 
         for (size_t row = 0; row < pawl_rows_count(rows); row++) {

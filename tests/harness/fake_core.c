@@ -501,7 +501,7 @@ pw_worker_quiet(pawl_worker *of)
 }
 
 int64_t
-pawl_worker_count(pawl_worker *of, const char *counter)
+pawl_worker_counter(pawl_worker *of, const char *counter)
 {
     int64_t held;
 

@@ -121,7 +121,8 @@ a_script_that_copies_is_refused_and_does_not_hang(void **state)
         pawl_error_free(error);
         error = NULL;
     }
-    fixture_expect(pawl_admin_repeat(config, scripts[0], never, NULL, &error), PAWL_EINVAL, &error);
+    fixture_expect(
+        pawl_admin_measure(config, scripts[0], never, NULL, &error), PAWL_EINVAL, &error);
     pawl_config_free(config);
 }
 
@@ -145,7 +146,7 @@ a_script_is_repeated_as_long_as_it_is_wanted(void **state)
 
     (void)state;
     bench_do(owner, "create table public.integration_turns (made xid8, part int)");
-    fixture_expect(pawl_admin_repeat(config,
+    fixture_expect(pawl_admin_measure(config,
                        "insert into public.integration_turns select pg_current_xact_id(), 1;\n"
                        "insert into public.integration_turns select pg_current_xact_id(), 2;\n",
                        count_turn, &turns, &error),
@@ -156,19 +157,19 @@ a_script_is_repeated_as_long_as_it_is_wanted(void **state)
         (int)bench_value(owner, "select count(distinct made) from public.integration_turns"), 6);
     bench_do(owner, "drop table public.integration_turns");
     turns = 0;
-    fixture_expect(pawl_admin_repeat(config, "select 1;\nnonsense;\n", count_turn, &turns, &error),
+    fixture_expect(pawl_admin_measure(config, "select 1;\nnonsense;\n", count_turn, &turns, &error),
         PAWL_EDATABASE, &error);
     fixture_expect(
-        pawl_admin_repeat(config, "select 1;\nselect 1/0;\n", count_turn, &turns, &error),
+        pawl_admin_measure(config, "select 1;\nselect 1/0;\n", count_turn, &turns, &error),
         PAWL_EINVAL, &error);
-    assert_int_equal(pawl_admin_repeat(config, "select pg_terminate_backend(pg_backend_pid());\n",
+    assert_int_equal(pawl_admin_measure(config, "select pg_terminate_backend(pg_backend_pid());\n",
                          count_turn, &turns, &error),
         PAWL_ECONN);
     assert_int_equal(pawl_error_retryable(error), 0);
     pawl_error_free(error);
     fixture_expect(
-        pawl_admin_repeat(config, NULL, count_turn, &turns, &error), PAWL_EINVAL, &error);
-    fixture_expect(pawl_admin_repeat(config, "select 1", NULL, NULL, &error), PAWL_EINVAL, &error);
+        pawl_admin_measure(config, NULL, count_turn, &turns, &error), PAWL_EINVAL, &error);
+    fixture_expect(pawl_admin_measure(config, "select 1", NULL, NULL, &error), PAWL_EINVAL, &error);
     assert_int_equal(turns, 0);
     pawl_config_free(config);
     PQfinish(owner);

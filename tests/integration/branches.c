@@ -214,7 +214,7 @@ failing(pawl_run *branch, void *userdata, pawl_bytes *output)
     (void)output;
     if (pawl_step(branch, "fine", count, NULL, NULL) != PAWL_OK)
         return PAWL_EINVAL;
-    pawl_run_fail(branch, "broken", "the branch broke");
+    pawl_run_set_error(branch, "broken", "the branch broke");
     return PAWL_EPERMANENT;
 }
 

@@ -102,7 +102,7 @@ until_busy(struct scene *scene, int count)
 {
     int64_t deadline_ms = scene_now_ms() + scene_patience_ms;
 
-    while (pawl_worker_count(scene->worker, "busy") < count) {
+    while (pawl_worker_counter(scene->worker, "busy") < count) {
         if (scene_now_ms() > deadline_ms)
             fail_msg("nothing is busy");
         scene_breathe();

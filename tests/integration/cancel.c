@@ -502,7 +502,7 @@ code_that_no_longer_fits_its_records_pauses_the_run_and_says_why(void **state)
     assert_string_equal(scene_state(scene, scene->run_id), "PAUSED drift");
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
         "drift: step thing#1 is recorded as step, the code asks for sleep");
-    assert_int_equal(pawl_worker_count(scene->worker, "held"), 0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "held"), 0);
     /* With the old code again it goes on. */
     tale.code = 1;
     scene_do(scene, "select pawl.resume(array[$1::uuid])", scene->run_id);

@@ -32,9 +32,9 @@ parent(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     if (tale->detached) {
-        pawl_run_option(run, "priority", "7");
-        pawl_run_option(run, "delay_ms", "60000");
-        pawl_run_option(run, "metadata", "{\"by\": \"parent\"}");
+        pawl_run_set_option(run, "priority", "7");
+        pawl_run_set_option(run, "delay_ms", "60000");
+        pawl_run_set_option(run, "metadata", "{\"by\": \"parent\"}");
         status = pawl_child_detached(run, "kid", tale->workflow, input, output);
     } else {
         status = pawl_child(run, "kid", tale->workflow, input, output);
@@ -58,7 +58,7 @@ bad_child(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
     (void)output;
-    pawl_run_fail(run, "naughty", "no, I will not");
+    pawl_run_set_error(run, "naughty", "no, I will not");
     return PAWL_EPERMANENT;
 }
 
@@ -116,7 +116,7 @@ a_parent_that_waits_holds_no_worker(void **state)
     assert_string_equal(scene_state(scene, scene->run_id), "PAUSED child");
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "It waits for its child");
     assert_string_equal(scene_state(scene, child_of(scene, child)), "PAUSED signal");
-    assert_int_equal(pawl_worker_count(scene->worker, "held"), 0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "held"), 0);
     scene_do(scene, "select pawl.signal($1, 'go')", child);
     scene_go_on(scene);
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "[1]");

@@ -524,7 +524,7 @@ any_verb_can_be_called_by_name(void **state)
         pawl_client_call(scene->client, "list_runs", names, values, 2, &rows, &scene->error),
         PAWL_OK, &scene->error);
     assert_int_equal(pawl_rows_count(rows), 2);
-    assert_string_equal(pawl_rows_column(rows, 0), "run_id");
+    assert_string_equal(pawl_rows_column_name(rows, 0), "run_id");
     assert_string_equal(pawl_rows_text(rows, 0, "run_id"), scene->run_id);
     assert_string_equal(pawl_rows_text(rows, 0, "rolling_back"), "f");
     assert_null(pawl_rows_text(rows, 0, "started_at"));
@@ -537,7 +537,7 @@ any_verb_can_be_called_by_name(void **state)
     assert_int_equal(pawl_rows_type(rows, "colour"), PAWL_TYPE_TEXT);
     assert_int_equal(pawl_rows_type(rows, NULL), PAWL_TYPE_TEXT);
     assert_null(pawl_rows_text(rows, 0, NULL));
-    assert_null(pawl_rows_column(rows, pawl_rows_width(rows)));
+    assert_null(pawl_rows_column_name(rows, pawl_rows_column_count(rows)));
     pawl_rows_free(rows);
     rows = NULL;
 
@@ -551,7 +551,7 @@ any_verb_can_be_called_by_name(void **state)
     values[0] = scene->run_id;
     fixture_expect(pawl_client_call(scene->client, "why", names, values, 1, &rows, &scene->error),
         PAWL_OK, &scene->error);
-    assert_string_equal(pawl_rows_column(rows, 0), "why");
+    assert_string_equal(pawl_rows_column_name(rows, 0), "why");
     assert_non_null(pawl_rows_text(rows, 0, "why"));
     pawl_rows_free(rows);
     fixture_expect(pawl_client_call(scene->client, "housekeep", NULL, NULL, 0, NULL, &scene->error),
@@ -618,7 +618,7 @@ a_call_that_makes_no_sense_is_refused(void **state)
     fixture_expect(pawl_client_call(scene->client, "why", names, values, 1, &rows, &scene->error),
         PAWL_EINVAL, &scene->error);
     assert_null(rows);
-    assert_int_equal(pawl_rows_count(NULL) + pawl_rows_width(NULL), 0);
+    assert_int_equal(pawl_rows_count(NULL) + pawl_rows_column_count(NULL), 0);
     pawl_rows_free(NULL);
 }
 

@@ -115,7 +115,7 @@ failing(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     (void)output;
-    pawl_run_option(run, "undo", "executor.undo");
+    pawl_run_set_option(run, "undo", "executor.undo");
     status = pawl_step(run, "undoable", undoable, NULL, NULL);
     return status == PAWL_OK ? PAWL_EPERMANENT : status;
 }
@@ -311,7 +311,7 @@ as_many_handlers_as_the_setting_says_execute_at_once(void **state)
     gate_await(&gate, THREADS);
     /* The ninth is not even claimed. */
     assert_string_equal(scene_state(scene, scene->run_id), "QUEUED");
-    assert_int_equal(pawl_worker_count(scene->worker, "held"), THREADS);
+    assert_int_equal(pawl_worker_counter(scene->worker, "held"), THREADS);
     gate_open(&gate);
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"blocked\"");
     (void)scene_rest(scene);

@@ -193,7 +193,7 @@ flaky(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     atomic_fetch_add(&tale->others, 1);
     if (atomic_fetch_sub(&tale->failing, 1) <= 0)
         return PAWL_OK;
-    pawl_run_fail(run, "flaky", "try %d", pawl_run_attempt(run));
+    pawl_run_set_error(run, "flaky", "try %d", pawl_run_attempt(run));
     return PAWL_EFAILED;
 }
 
@@ -296,10 +296,10 @@ order(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "undo", "unbook");
-    pawl_run_option(run, "undo_input", "\"taxi \"");
+    pawl_run_set_option(run, "undo", "unbook");
+    pawl_run_set_option(run, "undo_input", "\"taxi \"");
     status = pawl_step_begin(run, "order", NULL);
-    if (status == PAWL_TODO)
+    if (status == PAWL_EXECUTE)
         status = pawl_step_finish(run, PAWL_OK, pawl_text("12"), NULL);
     *output = pawl_text("null");
     return status;
@@ -310,7 +310,7 @@ refuse(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
     (void)output;
-    pawl_run_fail(run, "full", "no seat is left");
+    pawl_run_set_error(run, "full", "no seat is left");
     return PAWL_EPERMANENT;
 }
 

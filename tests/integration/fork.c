@@ -216,10 +216,10 @@ use_worker(void *arg)
     refused(status, error);
     status = pawl_worker_stop(worker, 10, &error);
     refused(status, error);
-    status = pawl_test_work(worker, 10, &error);
+    status = pawl_test_run_until_idle(worker, 10, &error);
     refused(status, error);
     holds(pawl_worker_fd(worker) == -1);
-    holds(pawl_worker_count(worker, "claimed") == 0 && pawl_worker_count(worker, "held") == 0);
+    holds(pawl_worker_counter(worker, "claimed") == 0 && pawl_worker_counter(worker, "held") == 0);
     pawl_worker_drain(worker);
     pawl_worker_drain_on(worker, -1);
     pawl_worker_free(worker);
@@ -262,7 +262,7 @@ use_run(void *arg)
 
     /* The step that the parent has begun is the parent's. */
     holds(pawl_step_finish(run, PAWL_OK, pawl_text("\"child\""), &bytes) == PAWL_EINVAL);
-    holds(pawl_step_took(run, &bytes) == PAWL_EINVAL);
+    holds(pawl_step_confirm(run, &bytes) == PAWL_EINVAL);
     holds(pawl_step(run, "other", say_hello, NULL, NULL) == PAWL_EINVAL);
     holds(pawl_step_begin(run, "other", NULL) == PAWL_EINVAL);
     holds(pawl_step_begin_transaction(run, "other", NULL, &token) == PAWL_EINVAL);
@@ -317,7 +317,7 @@ check_worker(struct race *race, PGconn *conn)
     trigger_run(conn, id);
     must(pawl_worker_start(worker, &error), &error, "start");
     must(pawl_worker_next(worker, WAIT_MS, &run, &error), &error, "next");
-    if (pawl_step_begin(run, "step", &output) != PAWL_TODO)
+    if (pawl_step_begin(run, "step", &output) != PAWL_EXECUTE)
         bench_die("the step cannot be begun");
     before = backends(conn, "fork worker");
     code = in_child(use_run, run);
@@ -333,9 +333,9 @@ check_worker(struct race *race, PGconn *conn)
     race_ok(race, strcmp(after, "SUCCESS \"parent\"") == 0,
         "the parent finishes its step and its run (%s)", after);
     race_ok(race,
-        pawl_worker_count(worker, "reconnects") == 0 &&
-            pawl_worker_count(worker, "lease_lost") == 0 &&
-            pawl_worker_count(worker, "sessions") == 1,
+        pawl_worker_counter(worker, "reconnects") == 0 &&
+            pawl_worker_counter(worker, "lease_lost") == 0 &&
+            pawl_worker_counter(worker, "sessions") == 1,
         "the parent's connections and session are the same");
     end = output_of(conn, id);
     race_ok(race,
@@ -387,8 +387,8 @@ check_busy(struct race *race, PGconn *conn)
     pawl_worker_drain(worker);
     (void)pthread_join(thread, NULL);
     race_ok(race,
-        pawl_worker_count(worker, "lease_lost") == 0 &&
-            pawl_worker_count(worker, "reconnects") == 0,
+        pawl_worker_counter(worker, "lease_lost") == 0 &&
+            pawl_worker_counter(worker, "reconnects") == 0,
         "the parent has executed all runs on the same connections");
     pawl_worker_free(worker);
 }

@@ -101,7 +101,7 @@ the_notifications_of_a_stranger_make_a_worker_only_look(void **state)
     work_idly(scene, "hints.echo");
     (void)idle_session(scene, "hints.echo", session, sizeof(session));
     stranger = be_stranger(scene);
-    claims = pawl_worker_count(scene->worker, "claims");
+    claims = pawl_worker_counter(scene->worker, "claims");
     /* As the attack had it: all sessions there may be, and every payload. */
     bench_do(stranger,
         "do $$ begin for n in 1..10000 loop perform pg_notify('pawl_' || ((1::bigint << 32) + n), "
@@ -112,9 +112,9 @@ the_notifications_of_a_stranger_make_a_worker_only_look(void **state)
         " unnest(array['', 'drain ', 'DRAIN', 'stop', '{\"drain\": true}', repeat('x', 7000), "
         "'cancel']) p");
     deadline_ms = scene_now_ms() + scene_patience_ms;
-    while (pawl_worker_count(scene->worker, "claims") == claims && scene_now_ms() < deadline_ms)
+    while (pawl_worker_counter(scene->worker, "claims") == claims && scene_now_ms() < deadline_ms)
         scene_breathe();
-    assert_true(pawl_worker_count(scene->worker, "claims") > claims);
+    assert_true(pawl_worker_counter(scene->worker, "claims") > claims);
     for (int i = 0; i < 3; i++) {
         /* It polls hardly ever, and a trigger notifies only workers that are marked as idle. */
         (void)idle_session(scene, "hints.echo", now, sizeof(now));
@@ -164,7 +164,7 @@ a_flood_of_notifications_costs_few_claims_and_heartbeats(void **state)
     stranger = be_stranger(scene);
     (void)snprintf(sql, sizeof(sql),
         "select pg_notify('pawl_%s', p) from unnest(array['', 'drain']) p", session);
-    claims = pawl_worker_count(scene->worker, "claims");
+    claims = pawl_worker_counter(scene->worker, "claims");
     began_ms = scene_now_ms();
     while (scene_now_ms() - began_ms < FLOOD_MS) {
         const char *at;
@@ -177,7 +177,7 @@ a_flood_of_notifications_costs_few_claims_and_heartbeats(void **state)
         (void)snprintf(told, sizeof(told), "%s", at);
     }
     took_ms = scene_now_ms() - began_ms;
-    claims = pawl_worker_count(scene->worker, "claims") - claims;
+    claims = pawl_worker_counter(scene->worker, "claims") - claims;
     (void)printf("# %d times two notifications in %ld ms: %ld claims, %d heartbeats\n", sent,
         (long)took_ms, (long)claims, heartbeats);
     /* Eight claims at once, then one in 32 ms; and one heartbeat in a second. */

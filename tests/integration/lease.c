@@ -102,7 +102,7 @@ a_worker_that_was_swept_drops_everything_and_registers_again(void **state)
         NULL);
     scene_until_logged(scene, "session_lost");
     gate_await(&tale.gate, 2);
-    assert_int_equal(pawl_worker_count(scene->worker, "sessions"), 2);
+    assert_int_equal(pawl_worker_counter(scene->worker, "sessions"), 2);
     gate_open(&tale.gate);
     check_once(scene, &tale);
     assert_int_equal(
@@ -153,7 +153,7 @@ a_run_that_was_taken_and_claimed_again_is_two_claims_for_its_worker(void **state
     /* The worker has it again; then the first execution ends, and the second must still be known. */
     scene_until(scene, "select place = 2 from pawl_data.task where run_id = $1", scene->run_id);
     gate_open(&tale.gate);
-    while (pawl_worker_count(scene->worker, "held") > 1)
+    while (pawl_worker_counter(scene->worker, "held") > 1)
         scene_breathe();
     scene_do(scene, "select pawl.cancel(array[$1]::uuid[])", scene->run_id);
     (void)scene_wait(scene, scene->run_id, PAWL_ECANCELLED);
@@ -186,7 +186,7 @@ a_worker_that_was_swept_is_notified_as_before(void **state)
             " perform pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
             " and datname = current_database() and query ilike '%listen%'; end $$",
             NULL);
-        while (pawl_worker_count(scene->worker, "sessions") < i + 2)
+        while (pawl_worker_counter(scene->worker, "sessions") < i + 2)
             scene_breathe();
         scene_until(scene,
             "select count(*) = 1 from pawl_data.worker where handles = '{lease.slow}' and ended_at "

@@ -25,7 +25,7 @@ secret(pawl_run *run, void *userdata, pawl_bytes *output)
     if (strcmp(what, "bad") == 0)
         *output = pawl_text("{not json " MARK);
     else if (strcmp(what, "fails") == 0)
-        pawl_run_fail(run, "code", "message " MARK);
+        pawl_run_set_error(run, "code", "message " MARK);
     else
         *output = pawl_text("\"" MARK "\"");
     return strcmp(what, "fails") == 0 ? PAWL_EPERMANENT : PAWL_OK;
@@ -44,7 +44,7 @@ careless(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         return status == PAWL_OK ? PAWL_EPERMANENT : status;
     if (pawl_run_attempt(run) > 2)
         return PAWL_OK;
-    pawl_run_option(run, "match", "{\"/id\": \"" MARK "\"}");
+    pawl_run_set_option(run, "match", "{\"/id\": \"" MARK "\"}");
     if ((status = pawl_wait_event(run, "event", "logs.topic", -1, NULL)) != PAWL_OK ||
         (status = pawl_child_detached(run, "child", "logs.child", input, NULL)) != PAWL_OK)
         return status;

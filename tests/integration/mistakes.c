@@ -60,7 +60,7 @@ static const char *const bad_options[][2] = {
 static pawl_status
 bad_option(pawl_run *run, size_t number)
 {
-    pawl_run_option(run, bad_options[number][0], bad_options[number][1]);
+    pawl_run_set_option(run, bad_options[number][0], bad_options[number][1]);
     return pawl_step(run, "fine", nothing, NULL, NULL);
 }
 
@@ -76,7 +76,7 @@ wrong(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         return bad_option(run, (size_t)(what[0] - '0'));
     if (strstr(what, "open") != NULL) {
         status = pawl_step_begin(run, "open", NULL);
-        return status == PAWL_TODO ? PAWL_OK : status;
+        return status == PAWL_EXECUTE ? PAWL_OK : status;
     }
     if (strstr(what, "name") != NULL)
         return pawl_step(run, "Bad name", nothing, NULL, NULL);
@@ -204,7 +204,7 @@ calls_without_a_run_are_refused(void **state)
     assert_int_equal(pawl_step_begin(NULL, "a", NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_finish(NULL, PAWL_OK, bytes, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_begin_transaction(NULL, "a", NULL, &text), PAWL_EINVAL);
-    assert_int_equal(pawl_step_took(NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_step_confirm(NULL, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_sleep(NULL, "a", 1), PAWL_EINVAL);
     assert_int_equal(pawl_wait_event(NULL, "a", "b", 1, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_wait_signal(NULL, "a", 1, NULL), PAWL_EINVAL);
@@ -216,12 +216,12 @@ calls_without_a_run_are_refused(void **state)
     assert_int_equal(pawl_branches_join(NULL), PAWL_EINVAL);
     assert_int_equal(pawl_run_check(NULL), PAWL_EINVAL);
     assert_int_equal(pawl_run_undo_next(NULL, &text, NULL, NULL), PAWL_EINVAL);
-    assert_int_equal(pawl_run_put_off(NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_run_defer(NULL), PAWL_EINVAL);
     assert_null(pawl_run_alloc(NULL, 1));
     assert_null(pawl_step_key(NULL));
     assert_string_equal(pawl_run_id(NULL), "");
     pawl_run_log(NULL, "nobody hears it");
-    pawl_run_fail(NULL, NULL, "nor this");
+    pawl_run_set_error(NULL, NULL, "nor this");
     pawl_run_finish(NULL, PAWL_OK, bytes);
 }
 

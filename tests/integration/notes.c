@@ -162,7 +162,7 @@ static pawl_status
 long_branch(pawl_run *branch, void *userdata, pawl_bytes *output)
 {
     (void)userdata;
-    pawl_run_option(branch, "timeout_ms", "60000");
+    pawl_run_set_option(branch, "timeout_ms", "60000");
     return pawl_step(branch, "long", wait_at_gate, NULL, output);
 }
 
@@ -224,7 +224,7 @@ take_runs(struct scene *scene, pawl_run **runs)
             pawl_worker_next(scene->worker, scene_patience_ms, &runs[i], &error), PAWL_OK);
         assert_int_equal(
             pawl_step_begin(runs[i], "a_step_that_has_a_long_name_and_takes_its_time", NULL),
-            PAWL_TODO);
+            PAWL_EXECUTE);
     }
 }
 
@@ -256,8 +256,8 @@ more_long_steps_than_a_heartbeat_can_tell_cost_no_lease(void **state)
         "select lease_until > $1::timestamptz + interval '1 s' from pawl.list_workers()"
         " where handles = '{notes.many}'",
         lease);
-    assert_int_equal(pawl_worker_count(scene->worker, "lease_lost"), 0);
-    assert_int_equal(pawl_worker_count(scene->worker, "sessions"), 1);
+    assert_int_equal(pawl_worker_counter(scene->worker, "lease_lost"), 0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "sessions"), 1);
     for (int i = 0; i < STEPS; i++) {
         assert_int_equal(pawl_run_check(runs[i]), PAWL_OK);
         pawl_run_finish(runs[i], PAWL_EPERMANENT, (pawl_bytes){0});

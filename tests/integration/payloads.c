@@ -54,7 +54,7 @@ pass_on(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     status = pawl_wait_signal(run, "go", -1, NULL);
     if (status != PAWL_OK || tale->status == PAWL_OK)
         return status;
-    pawl_run_fail_with(run, pawl_run_error(run));
+    pawl_run_set_error_json(run, pawl_run_error(run));
     return PAWL_EPERMANENT;
 }
 

@@ -427,14 +427,14 @@ do_signal(pawl_run *run)
 static pawl_status
 do_child(pawl_run *run)
 {
-    pawl_run_option(run, "delay_ms", "60000");
+    pawl_run_set_option(run, "delay_ms", "60000");
     return pawl_child_detached(run, "kid", "pull.calls", pawl_text("[]"), NULL);
 }
 
 static pawl_status
 do_begin(pawl_run *run)
 {
-    pawl_run_option(run, "undo", "take_back");
+    pawl_run_set_option(run, "undo", "take_back");
     return pawl_step_begin(run, "undoable", NULL);
 }
 
@@ -447,7 +447,7 @@ do_finish(pawl_run *run)
 static pawl_status
 do_fail(pawl_run *run)
 {
-    if (pawl_step_begin(run, "bad", NULL) != PAWL_TODO && pawl_step_key(run) == NULL)
+    if (pawl_step_begin(run, "bad", NULL) != PAWL_EXECUTE && pawl_step_key(run) == NULL)
         return pawl_step_finish(run, PAWL_EPERMANENT, (pawl_bytes){0}, NULL);
     return pawl_step_finish(run, PAWL_EPERMANENT, (pawl_bytes){0}, NULL);
 }
@@ -468,7 +468,7 @@ every_call_can_be_made_without_blocking_and_undos_too(void **state)
     pawl_run_set_nonblocking(run);
     assert_int_equal(until_answered(scene, run, do_signal), PAWL_OK);
     assert_int_equal(until_answered(scene, run, do_child), PAWL_OK);
-    assert_int_equal(until_answered(scene, run, do_begin), PAWL_TODO);
+    assert_int_equal(until_answered(scene, run, do_begin), PAWL_EXECUTE);
     assert_int_equal(until_answered(scene, run, do_finish), PAWL_OK);
     assert_int_equal(until_answered(scene, run, do_fail), PAWL_EFAILED);
     assert_int_equal(until_answered(scene, run, do_sleep), PAWL_SUSPENDED);
@@ -479,7 +479,7 @@ every_call_can_be_made_without_blocking_and_undos_too(void **state)
     assert_int_equal(take(scene, scene_patience_ms, &run), PAWL_OK);
     assert_int_equal(pawl_run_rolling_back(run), 1);
     pawl_run_set_nonblocking(run);
-    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, &output), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, &output), PAWL_EXECUTE);
     assert_string_equal(handler, "take_back");
     assert_string_equal(output.data, "\"made\"");
     assert_int_equal(pawl_run_undo_uncertain(run), 0);
@@ -510,9 +510,9 @@ what_was_begun_when_the_worker_is_drained_can_be_finished(void **state)
     assert_int_equal(take(scene, 0, &none), PAWL_DRAINED);
     assert_string_equal(
         scene_text(scene, "select output from pawl.result($1)", scene->run_id), "1");
-    assert_int_equal(pawl_worker_count(scene->worker, "finished"), 1);
-    assert_int_equal(pawl_worker_count(scene->worker, "held"), 0);
-    assert_int_equal(pawl_worker_count(scene->worker, "nonsense"), 0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "finished"), 1);
+    assert_int_equal(pawl_worker_counter(scene->worker, "held"), 0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "nonsense"), 0);
 }
 
 int

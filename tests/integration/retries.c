@@ -16,8 +16,8 @@
 struct tale {
     const char *options[5][2]; /* of the step */
     pawl_status result;        /* of each try */
-    const char *say;           /* pawl_run_fail() is called with it */
-    const char *json;          /* or pawl_run_fail_with() */
+    const char *say;           /* pawl_run_set_error() is called with it */
+    const char *json;          /* or pawl_run_set_error_json() */
     int64_t retry_after_ms;    /* -1: it is not said */
     int good_from;             /* the first try that succeeds; 0: none */
     atomic_int executed;       /* how often the handler was */
@@ -38,9 +38,9 @@ try_it(pawl_run *run, void *userdata, pawl_bytes *output)
     if (tale->good_from > 0 && try >= tale->good_from)
         return pawl_run_printf(run, output, "%d", try);
     if (tale->say != NULL)
-        pawl_run_fail(run, "no_luck", "%s, try %d", tale->say, try);
+        pawl_run_set_error(run, "no_luck", "%s, try %d", tale->say, try);
     if (tale->json != NULL)
-        pawl_run_fail_with(run, pawl_text(tale->json));
+        pawl_run_set_error_json(run, pawl_text(tale->json));
     if (tale->retry_after_ms >= 0)
         pawl_run_retry_after(run, tale->retry_after_ms);
     return tale->result;
@@ -55,7 +55,7 @@ one_step(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     for (int i = 0; i < 5 && tale->options[i][0] != NULL; i++)
-        pawl_run_option(run, tale->options[i][0], tale->options[i][1]);
+        pawl_run_set_option(run, tale->options[i][0], tale->options[i][1]);
     tale->seen[at] = pawl_step(run, "try", try_it, tale, output);
     (void)snprintf(tale->errors[at], sizeof(tale->errors[at]), "%s",
         pawl_run_error(run).data == NULL ? "" : pawl_run_error(run).data);
@@ -349,8 +349,8 @@ too_slow(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     bool own = strstr(input.data, "own") != NULL;
 
     if (own)
-        pawl_run_option(run, "timeout_ms", "30");
-    pawl_run_option(run, "max_attempts", "2");
+        pawl_run_set_option(run, "timeout_ms", "30");
+    pawl_run_set_option(run, "max_attempts", "2");
     return pawl_step(run, "slow",
         strstr(input.data, "deaf") != NULL ? ignore_the_time : watch_the_time, tale, output);
 }
@@ -388,11 +388,11 @@ talkative(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (strstr(input.data, "long") != NULL) {
         memset(text, 'x', 199999);
         text[199999] = '\0';
-        pawl_run_fail(run, NULL, "%s", text);
+        pawl_run_set_error(run, NULL, "%s", text);
     } else if (strstr(input.data, "bytes") != NULL) {
-        pawl_run_fail(run, "c\xff", "bad \xff\xfe bytes \"quoted\" \x01");
+        pawl_run_set_error(run, "c\xff", "bad \xff\xfe bytes \"quoted\" \x01");
     } else {
-        pawl_run_fail_with(run, pawl_text("{not json"));
+        pawl_run_set_error_json(run, pawl_text("{not json"));
     }
     free(text);
     return PAWL_EPERMANENT;

@@ -28,7 +28,7 @@ act(pawl_run *run, void *userdata, pawl_bytes *output)
     const char *name = userdata;
 
     if (strcmp(name, "ship") == 0) {
-        pawl_run_fail(run, "no_route", "nobody ships there");
+        pawl_run_set_error(run, "no_route", "nobody ships there");
         return PAWL_EPERMANENT;
     }
     return pawl_run_printf(run, output, "\"%s done\"", name);
@@ -44,10 +44,10 @@ act_with_undo(pawl_run *run, const char *name)
 
     if (status != PAWL_OK)
         return status;
-    pawl_run_option(run, "undo", "take_back");
-    pawl_run_option(run, "undo_input", quoted.data);
-    pawl_run_option(run, "undo_max_attempts", "2");
-    pawl_run_option(run, "undo_base_ms", "1000");
+    pawl_run_set_option(run, "undo", "take_back");
+    pawl_run_set_option(run, "undo_input", quoted.data);
+    pawl_run_set_option(run, "undo_max_attempts", "2");
+    pawl_run_set_option(run, "undo_base_ms", "1000");
     (void)snprintf(room, sizeof(room), "%s", name);
     return pawl_step(run, name, act, room, NULL);
 }
@@ -83,7 +83,7 @@ take_back(pawl_run *run, pawl_bytes input, pawl_bytes output)
         pawl_run_undo_uncertain(run) ? "uncertain" : "certain");
     if (tale->failing > 0 && strstr(input.data, "charge") != NULL) {
         atomic_fetch_sub(&tale->failing, 1);
-        pawl_run_fail(run, "bank", "the bank is closed");
+        pawl_run_set_error(run, "bank", "the bank is closed");
         return PAWL_EFAILED;
     }
     return PAWL_OK;
@@ -228,7 +228,7 @@ stumbling(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     (void)output;
-    pawl_run_option(run, "undo", "take_back");
+    pawl_run_set_option(run, "undo", "take_back");
     status = pawl_step(run, "stumble", stumble, NULL, NULL);
     return status == PAWL_OK ? PAWL_EPERMANENT : status;
 }
@@ -269,8 +269,8 @@ interrupted(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (status != PAWL_OK)
         return status;
     atomic_fetch_add(&tale->executed, 1);
-    pawl_run_option(run, "undo", "take_back");
-    pawl_run_option(run, "undo_input", "\"slow\"");
+    pawl_run_set_option(run, "undo", "take_back");
+    pawl_run_set_option(run, "undo_input", "\"slow\"");
     return pawl_step(run, "slow", wait_at_gate, tale->gate, output);
 }
 
@@ -316,8 +316,8 @@ deadly(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
     (void)output;
-    pawl_run_option(run, "undo", "take_back");
-    pawl_run_option(run, "undo_input", "\"deadly\"");
+    pawl_run_set_option(run, "undo", "take_back");
+    pawl_run_set_option(run, "undo_input", "\"deadly\"");
     return pawl_step(run, "deadly", die, NULL, NULL);
 }
 

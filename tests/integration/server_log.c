@@ -98,21 +98,21 @@ misuse(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         *output = bytes;
         return PAWL_OK;
     } else if (strcmp(tale->how, "error") == 0) {
-        pawl_run_fail_with(run, bytes);
+        pawl_run_set_error_json(run, bytes);
         return PAWL_EPERMANENT;
     } else if (strcmp(tale->how, "child") == 0) {
         status = pawl_child_detached(run, "c", "log.misuse.none", bytes, NULL);
     } else if (strcmp(tale->how, "metadata") == 0) {
-        pawl_run_option(run, "metadata", payload);
+        pawl_run_set_option(run, "metadata", payload);
         status = pawl_child_detached(run, "c", "log.misuse.none", pawl_text("{}"), NULL);
     } else if (strcmp(tale->how, "match") == 0) {
-        pawl_run_option(run, "match", payload);
+        pawl_run_set_option(run, "match", payload);
         status = pawl_wait_event(run, "e", "topic", 1, NULL);
     } else if (strcmp(tale->how, "form") == 0) {
         status = pawl_wait_approval(run, "a", bytes, 1, NULL);
     } else if (strcmp(tale->how, "undo") == 0) {
-        pawl_run_option(run, "undo", "nothing");
-        pawl_run_option(run, "undo_input", payload);
+        pawl_run_set_option(run, "undo", "nothing");
+        pawl_run_set_option(run, "undo_input", payload);
         status = pawl_step(run, "s", give, (char *)(uintptr_t) "1", NULL);
     } else {
         pawl_run_log(run, "%s", payload);

@@ -168,7 +168,7 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "undo", "servers.undo");
+    pawl_run_set_option(run, "undo", "servers.undo");
     if ((status = pawl_step(run, "act", count, NULL, output)) != PAWL_OK ||
         (status = pawl_sleep(run, "nap", 10)) != PAWL_OK ||
         (status = pawl_wait_signal(run, "go", -1, NULL)) != PAWL_OK)
@@ -222,7 +222,7 @@ static pawl_status
 retried(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
-    pawl_run_option(run, "base_ms", "1");
+    pawl_run_set_option(run, "base_ms", "1");
     return pawl_step(run, "flaky", flaky, NULL, output);
 }
 
@@ -327,7 +327,7 @@ a_session_does_not_end_because_a_server_elsewhere_does_not_know_it(void **state)
         scene_breathe();
     scene_until_logged(scene, "connection_lost");
     /* A machine that stands still may cost it one or the other. */
-    assert_in_range(pawl_worker_count(scene->worker, "sessions"), 1, 5);
+    assert_in_range(pawl_worker_counter(scene->worker, "sessions"), 1, 5);
     (void)scene_rest(scene);
 }
 

@@ -176,7 +176,7 @@ in_two_halves(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_run *branch;
     pawl_status status = pawl_step_begin(run, "half", output);
 
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return status;
     tale->refused[0] = pawl_step(run, "other", count, NULL, NULL);
     tale->refused[1] = pawl_step_begin(run, "other", NULL);
@@ -184,7 +184,7 @@ in_two_halves(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     tale->refused[3] = pawl_wait_signal(run, "other", -1, NULL);
     tale->refused[4] = pawl_child(run, "other", "steps.three", input, NULL);
     tale->refused[5] = pawl_run_branch(run, "other", &branch);
-    tale->refused[6] = pawl_step_took(run, NULL);
+    tale->refused[6] = pawl_step_confirm(run, NULL);
     pawl_run_log(run, "facts, memory and notes are allowed in %s", pawl_run_id(run));
     status = pawl_step_finish(run, PAWL_OK, pawl_text("{\"a\" : 1}"), &recorded);
     if (status != PAWL_OK)
@@ -236,7 +236,7 @@ pay(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     (void)input;
     (void)output;
     tale_of(run)->refused[0] = pawl_step_key(run) == NULL ? PAWL_OK : PAWL_EINVAL;
-    pawl_run_option(run, "base_ms", "1");
+    pawl_run_set_option(run, "base_ms", "1");
     if ((status = pawl_step(run, "pay", fail_once, NULL, NULL)) != PAWL_OK)
         return status;
     return pawl_step(run, "pay", fail_once, NULL, NULL);

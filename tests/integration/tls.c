@@ -243,7 +243,7 @@ a_script_is_as_patient_with_several_hosts_as_with_one(void **state)
         address, cluster.direct_port);
     fixture_expect(pawl_config_set(config, "database", text, &error), PAWL_OK, &error);
     fixture_expect(
-        pawl_admin_repeat(config, "select 1;\n", look_at_limit, &limit, &error), PAWL_OK, &error);
+        pawl_admin_measure(config, "select 1;\n", look_at_limit, &limit, &error), PAWL_OK, &error);
     assert_int_equal(limit, 20000);
     pawl_config_free(config);
 }

@@ -68,16 +68,16 @@ pay(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "base_ms", "1");
-    pawl_run_option(run, "max_attempts", "3");
+    pawl_run_set_option(run, "base_ms", "1");
+    pawl_run_set_option(run, "max_attempts", "3");
     status = pawl_step_begin_transaction(run, "pay", output, &token);
-    if (status == PAWL_TODO) {
+    if (status == PAWL_EXECUTE) {
         tale->refused[0] = pawl_step_begin(run, "other", NULL);
         tale->refused[1] = pawl_sleep(run, "other", 1);
         tale->refused[2] = pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL);
         conn = PQconnectdb("");
         status = transact(conn, tale, pawl_run_id(run), token)
-            ? pawl_step_took(run, output)
+            ? pawl_step_confirm(run, output)
             : pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL);
         PQfinish(conn);
     }
@@ -217,12 +217,12 @@ pay_and_fail(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "undo", "pay_back");
+    pawl_run_set_option(run, "undo", "pay_back");
     status = pawl_step_begin_transaction(run, "pay", output, &token);
-    if (status == PAWL_TODO) {
+    if (status == PAWL_EXECUTE) {
         conn = PQconnectdb("");
         status = transact(conn, pawl_run_userdata(run), pawl_run_id(run), token)
-            ? pawl_step_took(run, output)
+            ? pawl_step_confirm(run, output)
             : pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL);
         PQfinish(conn);
     }
@@ -264,7 +264,7 @@ die_around(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     PGconn *conn;
     pawl_status status = pawl_step_begin_transaction(run, "pay", output, &token);
 
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return status;
     conn = PQconnectdb("");
     if (before && pawl_run_attempt(run) == 1) {
@@ -277,7 +277,7 @@ die_around(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (!before && pawl_run_attempt(run) == 1)
         (void)kill(getpid(), SIGKILL);
     PQfinish(conn);
-    return status == PAWL_OK ? pawl_step_took(run, output)
+    return status == PAWL_OK ? pawl_step_confirm(run, output)
                              : pawl_step_finish(run, status, (pawl_bytes){0}, NULL);
 }
 

@@ -59,9 +59,9 @@ event_waiter(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     if (tale->key != NULL)
-        pawl_run_option(run, "key", tale->key);
+        pawl_run_set_option(run, "key", tale->key);
     if (tale->match != NULL)
-        pawl_run_option(run, "match", tale->match);
+        pawl_run_set_option(run, "match", tale->match);
     status = pawl_wait_event(run, "news", "waits.topic", tale->timeout_ms, output);
     return note(tale, run, status, *output);
 }
@@ -104,7 +104,7 @@ a_sleep_lets_go_of_the_worker_until_its_time_has_come(void **state)
 
     begin(scene, "waits.sleep", sleeper, &tale);
     assert_string_equal(scene_state(scene, scene->run_id), "PAUSED sleep");
-    assert_int_equal(pawl_worker_count(scene->worker, "held"), 0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "held"), 0);
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "It sleeps in nap#1 until");
     scene_advance(scene, 72 * HOUR - 1000);
     scene_go_on(scene);

@@ -58,9 +58,9 @@ wait_events(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         pawl_bytes payload = {0};
         int64_t found = -1;
 
-        pawl_run_option(run, "key", key);
+        pawl_run_set_option(run, "key", key);
         if (storm_event_crowded((long)n))
-            pawl_run_option(run, "match", match);
+            pawl_run_set_option(run, "match", match);
         status = pawl_wait_event(run, "w", STORM_TOPIC, -1, &payload);
         if (status == PAWL_OK &&
             (pawl_json_int(payload, "/n", &found) != PAWL_OK || found != (int64_t)n))
@@ -197,9 +197,9 @@ fail_at_times(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "max_attempts", "100");
-    pawl_run_option(run, "base_ms", "5");
-    pawl_run_option(run, "cap_ms", "20");
+    pawl_run_set_option(run, "max_attempts", "100");
+    pawl_run_set_option(run, "base_ms", "5");
+    pawl_run_set_option(run, "cap_ms", "20");
     status = worker_do_step(
         run, "a", worker_dice(worker_next_number(world), 3) == 0 ? PAWL_EFAILED : PAWL_OK);
     if (status == PAWL_OK)
@@ -288,7 +288,7 @@ flow_join(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         pawl_json_int(input, "/side", &value) != PAWL_OK || value != 1)
         note_wrong(run, count);
     if (storm_flow_fails(n)) {
-        pawl_run_fail(run, "wanted", "this flow is to fail");
+        pawl_run_set_error(run, "wanted", "this flow is to fail");
         return PAWL_EPERMANENT;
     }
     return pawl_run_printf(run, output, "%ld", sum);

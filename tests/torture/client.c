@@ -459,7 +459,7 @@ call_verbs(void)
     if (good) {
         (void)torture_check(pawl_rows_count(rows) == 2 &&
                 strcmp(pawl_rows_text(rows, 0, "workflow"), "torture.ended") == 0 &&
-                pawl_rows_column(rows, 0) != NULL && pawl_rows_width(rows) > 10,
+                pawl_rows_column_name(rows, 0) != NULL && pawl_rows_column_count(rows) > 10,
             "%zu rows", pawl_rows_count(rows));
         pawl_rows_free(rows);
         good = torture_is(pawl_client_call(client, "no_verb", NULL, NULL, 0, NULL, &error),

@@ -54,7 +54,7 @@ fail_twice(pawl_run *run, void *userdata, pawl_bytes *output)
     int *tries = userdata;
 
     (void)output;
-    pawl_run_fail(run, "flaky", "try %d of \"%s\" failed", ++*tries, pawl_run_workflow(run));
+    pawl_run_set_error(run, "flaky", "try %d of \"%s\" failed", ++*tries, pawl_run_workflow(run));
     pawl_run_retry_after(run, 1);
     return PAWL_EFAILED;
 }
@@ -64,7 +64,7 @@ fail_for_good(pawl_run *run, void *userdata, pawl_bytes *output)
 {
     (void)userdata;
     (void)output;
-    pawl_run_fail_with(
+    pawl_run_set_error_json(
         run, pawl_text("{\"code\": \"broken\", \"message\": \"it is broken\", \"part\": 7}"));
     return PAWL_EPERMANENT;
 }
@@ -75,11 +75,11 @@ failing(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "max_attempts", "3");
-    pawl_run_option(run, "base_ms", "1");
-    pawl_run_option(run, "factor", "1");
-    pawl_run_option(run, "jitter", "0");
-    pawl_run_option(run, "timeout_ms", "60000");
+    pawl_run_set_option(run, "max_attempts", "3");
+    pawl_run_set_option(run, "base_ms", "1");
+    pawl_run_set_option(run, "factor", "1");
+    pawl_run_set_option(run, "jitter", "0");
+    pawl_run_set_option(run, "timeout_ms", "60000");
     status = pawl_step(run, "flaky", fail_twice, pawl_run_userdata(run), NULL);
     /* A try that failed without memory for its error counts like others, so the number of tries in the message is not the same. */
     if (status != PAWL_EFAILED)
@@ -107,7 +107,7 @@ bad_output(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status = pawl_step_begin(run, "bad", NULL);
 
     (void)input;
-    if (status == PAWL_TODO)
+    if (status == PAWL_EXECUTE)
         status = pawl_step_finish(run, PAWL_OK, pawl_text("{\"a\": }"), NULL);
     if (status != PAWL_EFAILED)
         return status;
@@ -128,7 +128,7 @@ fail_run(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
     (void)output;
-    pawl_run_fail(run, "no_idea", "nobody knows %s", "why");
+    pawl_run_set_error(run, "no_idea", "nobody knows %s", "why");
     return PAWL_EPERMANENT;
 }
 
@@ -160,10 +160,10 @@ reserve_seat(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     (void)output;
-    pawl_run_option(run, "undo", "release");
-    pawl_run_option(run, "undo_input", "{\"seat\": 12}");
-    pawl_run_option(run, "undo_max_attempts", "1000");
-    pawl_run_option(run, "undo_base_ms", "1");
+    pawl_run_set_option(run, "undo", "release");
+    pawl_run_set_option(run, "undo_input", "{\"seat\": 12}");
+    pawl_run_set_option(run, "undo_max_attempts", "1000");
+    pawl_run_set_option(run, "undo_base_ms", "1");
     status = pawl_step(run, "reserve", crew_say_hello, name, NULL);
     if (status != PAWL_OK)
         return status;
@@ -190,7 +190,7 @@ transact(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status = pawl_step_begin_transaction(run, "insert", output, &token);
 
     (void)input;
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return status;
     params[0] = token;
     params[1] = pawl_run_id(run);
@@ -200,7 +200,7 @@ transact(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     PQclear(bench_exec_params(
         handlers_own, "select pawl.record_step($1, '{\"inserted\": 1}')", 1, params));
     bench_do(handlers_own, "commit");
-    return pawl_step_took(run, output);
+    return pawl_step_confirm(run, output);
 }
 
 static void

@@ -69,8 +69,8 @@ execute_signals(void)
 static pawl_status
 wait_for_event(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
-    pawl_run_option(run, "key", pawl_run_id(run));
-    pawl_run_option(run, "match", "{\"/n\": 2, \"/who\": \"me\"}");
+    pawl_run_set_option(run, "key", pawl_run_id(run));
+    pawl_run_set_option(run, "match", "{\"/n\": 2, \"/who\": \"me\"}");
     (void)input;
     return pawl_wait_event(run, "news", "torture", 60000, output);
 }
@@ -154,7 +154,8 @@ static pawl_status
 be_a_child(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     if (strcmp(input.data, "\"bad\"") == 0) {
-        pawl_run_fail_with(run, pawl_text("{\"code\": \"bad\", \"message\": \"a bad child\"}"));
+        pawl_run_set_error_json(
+            run, pawl_text("{\"code\": \"bad\", \"message\": \"a bad child\"}"));
         return PAWL_EPERMANENT;
     }
     *output = input;
@@ -168,8 +169,8 @@ have_children(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    pawl_run_option(run, "metadata", "{\"of\": \"torture\"}");
-    pawl_run_option(run, "priority", "5");
+    pawl_run_set_option(run, "metadata", "{\"of\": \"torture\"}");
+    pawl_run_set_option(run, "priority", "5");
     status = pawl_child(run, "good", child_workflow, pawl_text("\"good\""), &good);
     if (status == PAWL_OK)
         status = pawl_child_detached(run, "away", child_workflow, pawl_text("\"away\""), NULL);

@@ -253,7 +253,7 @@ static pawl_status
 one_long_step(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     (void)input;
-    pawl_run_option(run, "timeout_ms", "60000");
+    pawl_run_set_option(run, "timeout_ms", "60000");
     return pawl_step(run, "long", take_long, NULL, output);
 }
 
@@ -345,7 +345,7 @@ go_on(pawl_run *run)
         else
             status = pawl_step_finish(run, PAWL_OK, pawl_text("\"two\""), &progress->output);
         /* A step that is begun is finished next; one that is recorded is not. */
-        if (status == PAWL_TODO) {
+        if (status == PAWL_EXECUTE) {
             status = PAWL_OK;
             progress->at++;
         } else if (status == PAWL_OK) {
@@ -441,7 +441,8 @@ sleep_three_hours(void)
         torture_ok(pawl_client_open(crew.config, &client, &error), &error, "pawl_client_open");
     /* A try that failed without memory waits for its time, too. */
     for (int hours = 0; good && hours < 24 && !crew_has_ended(run_id); hours++) {
-        good = torture_ok(pawl_test_work(crew.worker, 20000, &error), &error, "pawl_test_work") &&
+        good = torture_ok(pawl_test_run_until_idle(crew.worker, 20000, &error), &error,
+                   "pawl_test_run_until_idle") &&
             torture_ok(pawl_test_advance(client, INT64_C(3600) * 1000, &error), &error,
                 "pawl_test_advance");
     }

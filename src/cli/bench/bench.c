@@ -52,7 +52,7 @@ bench_percentiles(int64_t *times_us, size_t count, struct bench_figure *figure)
 
 /* The first turn, in which statements are planned for the first time, does not count. */
 static int
-take_turn(int64_t took_us, void *userdata)
+take_turn(int64_t elapsed_us, void *userdata)
 {
     struct lane *lane = userdata;
     int64_t now_us = pw_now_us();
@@ -60,7 +60,7 @@ take_turn(int64_t took_us, void *userdata)
     if (lane->end_us == 0)
         lane->end_us = pw_add_us(now_us, lane->time_us);
     else
-        lane->times_us[lane->count++] = took_us;
+        lane->times_us[lane->count++] = elapsed_us;
     return lane->count < lane->most && (lane->count == 0 || now_us < lane->end_us) &&
         !bench_interrupted(lane->bench);
 }
@@ -71,7 +71,7 @@ go(void *arg)
     struct lane *lane = arg;
 
     lane->status =
-        pawl_admin_repeat(lane->bench->config, lane->script, take_turn, lane, &lane->error);
+        pawl_admin_measure(lane->bench->config, lane->script, take_turn, lane, &lane->error);
     return NULL;
 }
 

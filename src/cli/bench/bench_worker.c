@@ -151,7 +151,7 @@ drive(struct crew *crew, int64_t time_us, struct bench_figure *figure)
         pawl_error *error = NULL;
         pawl_status status = PAWL_OK;
 
-        done = pawl_worker_count(crew->worker, "finished");
+        done = pawl_worker_counter(crew->worker, "finished");
         now_us = pw_now_us();
         if (began_us == 0 && done > 0) {
             began_us = now_us;

@@ -389,7 +389,7 @@ static const char *
 answer_at(const pawl_rows *rows, size_t row)
 {
     return pawl_rows_text(
-        rows, row, pawl_rows_width(rows) == 1 ? pawl_rows_column(rows, 0) : "answer");
+        rows, row, pawl_rows_column_count(rows) == 1 ? pawl_rows_column_name(rows, 0) : "answer");
 }
 
 /* Says what an answer means, unless a row above has the same. */

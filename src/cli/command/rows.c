@@ -50,8 +50,8 @@ choose_columns(struct table *table, const struct invocation *invocation, char *n
         }
         return;
     }
-    for (size_t i = 0; i < pawl_rows_width(table->form) && i < COLUMNS_MAX; i++)
-        table->names[table->count++] = pawl_rows_column(table->form, i);
+    for (size_t i = 0; i < pawl_rows_column_count(table->form) && i < COLUMNS_MAX; i++)
+        table->names[table->count++] = pawl_rows_column_name(table->form, i);
 }
 
 /* On a terminal as short as can be: the time of today, the day of another day. */
@@ -248,8 +248,8 @@ static void
 add_object(struct pw_buf *json, const pawl_rows *rows, size_t row)
 {
     pw_buf_addc(json, '{');
-    for (size_t i = 0; i < pawl_rows_width(rows); i++) {
-        const char *name = pawl_rows_column(rows, i);
+    for (size_t i = 0; i < pawl_rows_column_count(rows); i++) {
+        const char *name = pawl_rows_column_name(rows, i);
         const char *text = pawl_rows_text(rows, row, name);
         int type = pawl_rows_type(rows, name);
 
@@ -316,7 +316,7 @@ int
 rows_show_places(const struct invocation *invocation, const pawl_rows *form,
     const struct rows_place *places, size_t count)
 {
-    const char *first = pawl_rows_column(form, 0);
+    const char *first = pawl_rows_column_name(form, 0);
     struct table table = {.form = form, .places = places, .row_count = count};
     char *names = NULL;
 
@@ -331,7 +331,7 @@ rows_show_places(const struct invocation *invocation, const pawl_rows *form,
     case OUTPUT_TABLE:
         break;
     }
-    if (pawl_rows_width(form) == 1) {
+    if (pawl_rows_column_count(form) == 1) {
         show_values(places, count, first);
         return EXIT_OK;
     }
@@ -371,10 +371,10 @@ rows_show_lines(const struct invocation *invocation, const pawl_rows *rows)
 
     if (invocation->output != OUTPUT_TABLE)
         return rows_show(invocation, rows);
-    for (size_t i = 0; i < pawl_rows_width(rows) && i < COLUMNS_MAX; i++) {
+    for (size_t i = 0; i < pawl_rows_column_count(rows) && i < COLUMNS_MAX; i++) {
         const char *text;
 
-        table.names[i] = pawl_rows_column(rows, i);
+        table.names[i] = pawl_rows_column_name(rows, i);
         text = cell(&table, 0, i, room);
         if (text[0] == '\0')
             continue;

@@ -265,13 +265,13 @@ judge(struct job *job)
     const struct script_call *active = find_active(job);
 
     if (job->code == 0 && active != NULL) {
-        pawl_run_fail(job->run, "left_behind",
+        pawl_run_set_error(job->run, "left_behind",
             "the script ended while \"%s\" was under way: wait for what runs in the background",
             active->name);
         return PAWL_EFAILED;
     }
     if (job->code == 0 && job->output.failure == PW_BUF_LIMIT) {
-        pawl_run_fail(job->run, "too_large",
+        pawl_run_set_error(job->run, "too_large",
             "the output is larger than %" PRId64
             " bytes: write it to a file, and its name to the output",
             job->exec->payload_max);
@@ -280,10 +280,10 @@ judge(struct job *job)
     if (job->code == 0)
         return pw_buf_ok(&job->output) ? PAWL_OK : PAWL_ENOMEM;
     if (job->code > 128)
-        pawl_run_fail(job->run, "signal", "the program was ended by signal %d%s%s", job->code - 128,
-            job->last_line[0] != '\0' ? ": " : "", job->last_line);
+        pawl_run_set_error(job->run, "signal", "the program was ended by signal %d%s%s",
+            job->code - 128, job->last_line[0] != '\0' ? ": " : "", job->last_line);
     else
-        pawl_run_fail(job->run, "exit", "the program exited with code %d%s%s", job->code,
+        pawl_run_set_error(job->run, "exit", "the program exited with code %d%s%s", job->code,
             job->last_line[0] != '\0' ? ": " : "", job->last_line);
     if (job->retry_after_ms >= 0)
         pawl_run_retry_after(job->run, job->retry_after_ms);
@@ -304,7 +304,7 @@ job_settle(struct job *job)
     if (job->verdict == PAWL_OK)
         job->verdict = job->suspended ? PAWL_SUSPENDED : PAWL_OK;
     if (job->verdict == PAWL_ETIMEOUT)
-        pawl_run_fail(job->run, "timeout", "the run has reached its time limit");
+        pawl_run_set_error(job->run, "timeout", "the run has reached its time limit");
     if (job->verdict == PAWL_OK)
         job->verdict = judge(job);
     job->exec->failed += job->verdict == PAWL_EFAILED;
@@ -460,23 +460,23 @@ find_undo(const struct job *job, const char *handler)
 }
 
 static void
-put_off_go_on(struct waiter *waiter)
+defer_go_on(struct waiter *waiter)
 {
     struct job *job = PW_CONTAINER(waiter, struct job, waiter);
-    pawl_status status = pawl_run_put_off(job->run);
+    pawl_status status = pawl_run_defer(job->run);
 
     if (status != PAWL_PENDING)
         job_finish(job, status);
 }
 
-/* Leaves the run for later, which takes nothing from its tries. pawl_run_fail() has said why. May free the job. */
+/* Leaves the run for later, which takes nothing from its tries. pawl_run_set_error() has said why. May free the job. */
 static void
-put_off(struct job *job)
+defer(struct job *job)
 {
     job->exec->failed++;
-    job->stage = JOB_PUT_OFF;
-    job->waiter.go_on = put_off_go_on;
-    put_off_go_on(&job->waiter);
+    job->stage = JOB_DEFERRED;
+    job->waiter.go_on = defer_go_on;
+    defer_go_on(&job->waiter);
 }
 
 /*
@@ -484,10 +484,10 @@ put_off(struct job *job)
  * executed. A program that there is not is another matter: then there was a process, and it has said so.
  */
 static void
-put_off_not_started(struct job *job)
+defer_not_started(struct job *job)
 {
-    pawl_run_fail(job->run, "not_started", "the program cannot be started: %m");
-    put_off(job);
+    pawl_run_set_error(job->run, "not_started", "the program cannot be started: %m");
+    defer(job);
 }
 
 /* Starts the undo that is to be done. PAWL_PENDING: it could not be started now, with errno. */
@@ -513,7 +513,7 @@ start_undo(struct job *job, char *command, pawl_bytes output)
     why = errno;
     free(text);
     errno = why;
-    return started ? PAWL_TODO : PAWL_PENDING;
+    return started ? PAWL_EXECUTE : PAWL_PENDING;
 }
 
 /* Records what the undo came to. */
@@ -523,7 +523,7 @@ record_undo(struct job *job)
     pawl_status status;
 
     if (job->verdict == PAWL_OK && job->code != 0) {
-        pawl_run_fail(job->run, "exit", "the undo exited with code %d%s%s", job->code,
+        pawl_run_set_error(job->run, "exit", "the undo exited with code %d%s%s", job->code,
             job->last_line[0] != '\0' ? ": " : "", job->last_line);
         job->verdict = PAWL_EFAILED;
     }
@@ -551,24 +551,24 @@ undo_go_on(struct waiter *waiter)
     for (;;) {
         if (job->stage == JOB_UNDO_NEXT) {
             status = pawl_run_undo_next(job->run, &handler, &input, &output);
-            if (status != PAWL_TODO)
+            if (status != PAWL_EXECUTE)
                 break;
             own = strcmp(handler, job_undo_handler) == 0;
             command = own ? text_of(job->run, input) : find_undo(job, handler);
             if (command == NULL && !own) {
-                pawl_run_fail(job->run, "no_undo_handler",
+                pawl_run_set_error(job->run, "no_undo_handler",
                     "no undo handler \"%s\"; start a worker with --undo '%s=COMMAND'", handler,
                     handler);
-                put_off(job);
+                defer(job);
                 return;
             }
             status = start_undo(job, command, output);
             if (status == PAWL_PENDING) {
-                put_off_not_started(job);
+                defer_not_started(job);
                 return;
             }
             job->stage = JOB_UNDO_RECORD;
-            if (status == PAWL_TODO) {
+            if (status == PAWL_EXECUTE) {
                 job->stage = JOB_EXECUTING;
                 return;
             }
@@ -626,7 +626,7 @@ job_start(struct exec *exec, pawl_run *run)
     if (open_door(job) &&
         start_process(job, words, exec->one_script ? (pawl_bytes){0} : pawl_run_input(run), false))
         return;
-    put_off_not_started(job);
+    defer_not_started(job);
 }
 
 void

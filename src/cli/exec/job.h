@@ -19,7 +19,7 @@ enum job_stage {
     JOB_EXECUTING,
     JOB_UNDO_NEXT,   /* asks for the next undo */
     JOB_UNDO_RECORD, /* records what it came to */
-    JOB_PUT_OFF,     /* leaves the run to another worker, or to this one later */
+    JOB_DEFERRED,    /* leaves the run to another worker, or to this one later */
 };
 
 struct job {
@@ -46,7 +46,7 @@ struct job {
     char last_line[JOB_LAST_MAX + 1];
 
     struct pw_list calls;
-    pawl_run **idle; /* twins that can make the next call */
+    pawl_run **idle; /* duplicates that can make the next call */
     size_t idle_count;
     struct value *values;
     bool suspended; /* a call of the script waits: the run goes on later */

@@ -28,7 +28,7 @@ script_call_is_active(const struct script_call *call)
 
 /* --- answering --- */
 
-/* The twin can make another call. */
+/* The duplicate can make another call. */
 static void
 release_branch(struct script_call *call)
 {
@@ -145,8 +145,8 @@ set_options(struct script_call *call)
     if (undo.data != NULL) {
         char *copy = pw_arena_copy(&call->arena, undo.data, undo.size);
 
-        pawl_run_option(call->branch, "undo", job_undo_handler);
-        pawl_run_option(call->branch, "undo_input", copy);
+        pawl_run_set_option(call->branch, "undo", job_undo_handler);
+        pawl_run_set_option(call->branch, "undo_input", copy);
     }
     if (options.data == NULL)
         return;
@@ -155,7 +155,7 @@ set_options(struct script_call *call)
         char *name = pw_arena_copy(&call->arena, key.data, key.size);
 
         if (name != NULL)
-            pawl_run_option(call->branch, name, pw_json_text(value, &call->arena));
+            pawl_run_set_option(call->branch, name, pw_json_text(value, &call->arena));
     }
 }
 
@@ -167,7 +167,7 @@ call_set(struct script_call *call, pawl_bytes *output)
 
     if (call->stage != SCRIPT_CALL_RECORDING) {
         status = pawl_step_begin(call->branch, call->name, output);
-        if (status != PAWL_TODO)
+        if (status != PAWL_EXECUTE)
             return status;
         call->stage = SCRIPT_CALL_RECORDING;
     }
@@ -302,7 +302,7 @@ take_answer(struct script_call *call, pawl_status status, pawl_bytes output)
             say(call, "done");
         answer(call, EXIT_OK, NULL, (struct pw_json){output.data, output.size});
         return;
-    case PAWL_TODO:
+    case PAWL_EXECUTE:
         answer_todo(call);
         if (call->socket.fd < 0) /* nobody is there any more to execute it */
             script_call_finish_step(call, (struct pw_json){"{}", 2});
@@ -419,7 +419,7 @@ take_branch(struct script_call *call)
     if (job->idle_count > 0)
         call->branch = job->idle[--job->idle_count];
     else {
-        pawl_status status = pawl_run_twin(job->run, &call->branch);
+        pawl_status status = pawl_run_dup(job->run, &call->branch);
 
         if (status != PAWL_OK)
             return status;
@@ -559,7 +559,7 @@ fail_step(struct script_call *call, struct pw_json message, int64_t code, bool t
     }
     pw_json_close(&writer);
     if (pw_json_ok(&writer))
-        pawl_run_fail_with(call->branch, (pawl_bytes){buf.data, buf.size});
+        pawl_run_set_error_json(call->branch, (pawl_bytes){buf.data, buf.size});
     pw_buf_done(&buf);
     free(ending.text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A call of a script: pawl step, sleep, wait, child, set or get, each a connection to the socket of its job. Calls can be under way at the same
- * time, each on a twin of the run; names are counted over all of them, so that it does not matter in which order steps of different
+ * time, each on a duplicate of the run; names are counted over all of them, so that it does not matter in which order steps of different
  * names come. One that suspends the run is never answered: the script is ended when it has nothing else under way.
  */
 #ifndef PW_CLI_EXEC_SCRIPT_CALL_H
@@ -24,7 +24,7 @@ enum script_call_stage {
 };
 
 struct script_call {
-    struct waiter waiter; /* of its twin */
+    struct waiter waiter; /* of its duplicate */
     struct pw_list link;
     struct job *job;
     struct watch socket;

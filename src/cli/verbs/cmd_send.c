@@ -83,7 +83,7 @@ send_to_run(struct invocation *invocation)
     pawl_rows *rows = NULL;
     int code = invocation_ask(invocation, &rows);
     const char *answer =
-        code == EXIT_OK ? pawl_rows_text(rows, 0, pawl_rows_column(rows, 0)) : NULL;
+        code == EXIT_OK ? pawl_rows_text(rows, 0, pawl_rows_column_name(rows, 0)) : NULL;
     bool stored = answer != NULL && strcmp(answer, "stored") == 0;
     struct pw_buf waits;
 

@@ -53,8 +53,8 @@ is_listed(const struct search *search, const char *id)
     for (size_t i = 0; i < search->early; i++) {
         const struct rows_place *place = &search->places[search->early_from + i];
 
-        if (strcmp(pawl_rows_text(place->rows, place->row, pawl_rows_column(place->rows, 0)), id) ==
-            0)
+        if (strcmp(pawl_rows_text(place->rows, place->row, pawl_rows_column_name(place->rows, 0)),
+                id) == 0)
             return true;
     }
     return false;
@@ -94,7 +94,7 @@ add_page(struct search *search, pawl_rows *page, size_t asked)
     search->places = places;
     search->stopped = count == asked;
     for (size_t i = 0; i < count; i++) {
-        const char *id = pawl_rows_text(page, i, pawl_rows_column(page, 0));
+        const char *id = pawl_rows_text(page, i, pawl_rows_column_name(page, 0));
         const char *next = pawl_rows_text(page, i, "next_cursor");
 
         (void)snprintf(search->cursor, sizeof(search->cursor), "%s", next != NULL ? next : "");

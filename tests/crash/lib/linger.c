@@ -47,7 +47,7 @@ steps_and_event(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (status == PAWL_OK)
         status = pawl_run_printf(run, &key, "%lu", worker_number_of(input));
     if (status == PAWL_OK) {
-        pawl_run_option(run, "key", key.data);
+        pawl_run_set_option(run, "key", key.data);
         status = pawl_wait_event(run, "told", "crash.topic", -1, &payload);
     }
     if (status == PAWL_OK)
@@ -72,7 +72,7 @@ hire(pawl_run *run, void *userdata, pawl_bytes *output)
     if (status == PAWL_OK)
         status = pawl_client_trigger(client, trigger, NULL, NULL, &error);
     if (status != PAWL_OK)
-        pawl_run_fail(run, "hire", "%s", pawl_error_message(error));
+        pawl_run_set_error(run, "hire", "%s", pawl_error_message(error));
     pawl_error_free(error);
     pawl_client_close(client);
     pawl_trigger_free(trigger);
@@ -91,8 +91,8 @@ hiring(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     *output = pawl_text("{}");
     /* The clock is read more than once, and a client may be opened when somebody is killed. */
-    pawl_run_option(run, "max_attempts", "100");
-    pawl_run_option(run, "base_ms", "20");
+    pawl_run_set_option(run, "max_attempts", "100");
+    pawl_run_set_option(run, "base_ms", "20");
     if (status == PAWL_OK)
         status = pawl_step(run, "hire", hire, &key, output);
     return status;

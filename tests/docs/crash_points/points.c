@@ -117,11 +117,11 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     (void)input;
     if (pawl_run_attempt(run) == 1) {
-        pawl_run_option(run, "undo", "point.unbook");
+        pawl_run_set_option(run, "undo", "point.unbook");
         if ((status = pawl_step(run, "book", book, NULL, output)) != PAWL_OK)
             return status;
     }
-    pawl_run_fail(run, "no", "no");
+    pawl_run_set_error(run, "no", "no");
     return PAWL_EPERMANENT;
 }
 PAWL_WORKFLOW("point.saga", saga);
@@ -134,7 +134,7 @@ transact(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     PGconn *conn;
 
     (void)input;
-    if (status != PAWL_TODO)
+    if (status != PAWL_EXECUTE)
         return status;
     conn = PQconnectdb("");
     PQclear(PQexec(conn, "begin; insert into counted values (1)"));
@@ -143,7 +143,7 @@ transact(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     PQclear(PQexec(conn, "commit"));
     point("after the commit");
     PQfinish(conn);
-    return pawl_step_took(run, output);
+    return pawl_step_confirm(run, output);
 }
 PAWL_WORKFLOW("point.transaction", transact);
 

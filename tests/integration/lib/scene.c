@@ -236,7 +236,7 @@ scene_go_on(struct scene *scene)
 {
     pawl_error *error = NULL;
 
-    expect(pawl_test_work(scene->worker, scene_patience_ms, &error), &error, "test_work");
+    expect(pawl_test_run_until_idle(scene->worker, scene_patience_ms, &error), &error, "test_work");
 }
 
 void

@@ -245,7 +245,7 @@ two_steps(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (status != PAWL_OK)
         return status;
     status = pawl_step_begin(run, "second", &second);
-    if (status == PAWL_TODO) {
+    if (status == PAWL_EXECUTE) {
         void *room = pawl_run_alloc(run, 100000);
 
         if (room != NULL)

@@ -224,7 +224,7 @@ return_status(pawl_run *branch, void *userdata, pawl_bytes *output)
 
     *output = pawl_text("[1]");
     if (status == PAWL_EFAILED)
-        pawl_run_fail(branch, "mine", "branch failed");
+        pawl_run_set_error(branch, "mine", "branch failed");
     return status;
 }
 
@@ -277,9 +277,9 @@ static pawl_status
 fail_finally(pawl_run *branch, void *userdata, pawl_bytes *output)
 {
     (void)userdata;
-    if (pawl_step_begin(branch, "pay", output) != PAWL_TODO)
+    if (pawl_step_begin(branch, "pay", output) != PAWL_EXECUTE)
         return PAWL_EINVAL;
-    pawl_run_fail(branch, "card", "declined");
+    pawl_run_set_error(branch, "card", "declined");
     return pawl_step_finish(branch, PAWL_EPERMANENT, none, NULL);
 }
 
@@ -296,7 +296,7 @@ static pawl_status
 leave_open(pawl_run *branch, void *userdata, pawl_bytes *output)
 {
     (void)userdata;
-    return pawl_step_begin(branch, "a", output) == PAWL_TODO ? PAWL_OK : PAWL_EINVAL;
+    return pawl_step_begin(branch, "a", output) == PAWL_EXECUTE ? PAWL_OK : PAWL_EINVAL;
 }
 
 static void

@@ -213,7 +213,7 @@ a_worker_that_breaks_ends_the_executor_with_its_error(void **state)
     "0.2},"
 
 static void
-a_run_without_a_function_here_is_put_off(void **state)
+a_run_without_a_function_here_is_deferred(void **state)
 {
     struct pw_task *task = claim(NULL);
 
@@ -242,7 +242,7 @@ a_run_without_a_function_here_is_put_off(void **state)
 }
 
 static void
-a_run_that_was_put_off_is_executed_where_there_is_a_function(void **state)
+a_run_that_was_deferred_is_executed_where_there_is_a_function(void **state)
 {
     (void)state;
     fake_core_handle(handle, NULL);
@@ -289,7 +289,7 @@ undo_handlers_are_called_with_their_own_userdata(void **state)
 }
 
 static void
-a_rollback_without_the_undo_handler_here_is_put_off(void **state)
+a_rollback_without_the_undo_handler_here_is_deferred(void **state)
 {
     (void)state;
     pw_executor_execute(fake_core_worker(), claim(undos)->run);
@@ -303,7 +303,7 @@ a_rollback_without_the_undo_handler_here_is_put_off(void **state)
 }
 
 static void
-a_rollback_that_was_put_off_for_too_long_has_failed(void **state)
+a_rollback_that_was_deferred_for_too_long_has_failed(void **state)
 {
     (void)state;
     fake_core_answer((struct fake_answer){.final = true});
@@ -322,12 +322,12 @@ work_for_tests_goes_on_until_nothing_is_left(void **state)
     for (int i = 0; i < 20; i++)
         claim(NULL);
     fake_core_handle(handle, NULL);
-    assert_int_equal(pawl_test_work(fake_core_worker(), 10000, &error), PAWL_OK);
+    assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 10000, &error), PAWL_OK);
     assert_null(error);
     assert_int_equal(atomic_load(&executed), 20);
     /* A look that began after the last run was finished has found nothing, twice. */
     assert_int_equal(fake_core_looks(), 2);
-    assert_int_equal(pawl_test_work(fake_core_worker(), -1, NULL), PAWL_OK);
+    assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), -1, NULL), PAWL_OK);
     assert_int_equal(fake_core_looks(), 4);
 }
 
@@ -352,7 +352,7 @@ work_for_tests_that_never_ends_is_left_when_its_time_is_over(void **state)
     (void)state;
     fake_core_handle(go_round, NULL);
     (void)claim(NULL);
-    assert_int_equal(pawl_test_work(fake_core_worker(), 20, &error), PAWL_ETIMEOUT);
+    assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 20, &error), PAWL_ETIMEOUT);
     assert_string_equal(
         pawl_error_message(error), "runs can still go on, and the time given is over");
     pawl_error_free(error);
@@ -365,14 +365,14 @@ work_for_tests_has_an_end(void **state)
     pawl_error *error = NULL;
 
     (void)state;
-    assert_int_equal(pawl_test_work(fake_core_worker(), 0, &error), PAWL_ETIMEOUT);
+    assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 0, &error), PAWL_ETIMEOUT);
     assert_string_equal(
         pawl_error_message(error), "runs can still go on, and the time given is over");
     pawl_error_free(error);
     fake_core_break(PAWL_EINVAL);
-    assert_int_equal(pawl_test_work(fake_core_worker(), 1000, &error), PAWL_EINVAL);
+    assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 1000, &error), PAWL_EINVAL);
     pawl_error_free(error);
-    assert_int_equal(pawl_test_work(fake_core_worker(), 1000, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 1000, NULL), PAWL_EINVAL);
 }
 
 int
@@ -389,15 +389,15 @@ main(void)
             end),
         cmocka_unit_test_setup_teardown(
             a_worker_that_breaks_ends_the_executor_with_its_error, begin, end),
-        cmocka_unit_test_setup_teardown(a_run_without_a_function_here_is_put_off, begin, end),
+        cmocka_unit_test_setup_teardown(a_run_without_a_function_here_is_deferred, begin, end),
         cmocka_unit_test_setup_teardown(
-            a_run_that_was_put_off_is_executed_where_there_is_a_function, begin, end),
+            a_run_that_was_deferred_is_executed_where_there_is_a_function, begin, end),
         cmocka_unit_test_setup_teardown(
             undo_handlers_are_called_with_their_own_userdata, begin, end),
         cmocka_unit_test_setup_teardown(
-            a_rollback_without_the_undo_handler_here_is_put_off, begin, end),
+            a_rollback_without_the_undo_handler_here_is_deferred, begin, end),
         cmocka_unit_test_setup_teardown(
-            a_rollback_that_was_put_off_for_too_long_has_failed, begin, end),
+            a_rollback_that_was_deferred_for_too_long_has_failed, begin, end),
         cmocka_unit_test_setup_teardown(
             work_for_tests_that_never_ends_is_left_when_its_time_is_over, begin, end),
         cmocka_unit_test_setup_teardown(work_for_tests_goes_on_until_nothing_is_left, begin, end),

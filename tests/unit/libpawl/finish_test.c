@@ -41,7 +41,7 @@ static pawl_status
 fail_step(pawl_run *of, void *userdata, pawl_bytes *output)
 {
     (void)output;
-    pawl_run_fail(of, "card", "%s", (const char *)userdata);
+    pawl_run_set_error(of, "card", "%s", (const char *)userdata);
     return PAWL_EFAILED;
 }
 
@@ -119,19 +119,19 @@ a_failure_has_the_handlers_words_or_the_name_of_the_status(void **state)
     char text[300];
 
     begin(NULL);
-    pawl_run_fail(run, "mine", "because of %d", 7);
+    pawl_run_set_error(run, "mine", "because of %d", 7);
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(
         fake_core_last(), "fail - {\"code\":\"mine\",\"message\":\"because of 7\"} -");
     end(state);
     begin(NULL);
-    pawl_run_fail(run, NULL, "no code");
+    pawl_run_set_error(run, NULL, "no code");
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(
         fake_core_last(), "fail - {\"code\":\"efailed\",\"message\":\"no code\"} -");
     end(state);
     begin(NULL);
-    pawl_run_fail_with(run, pawl_text("{\"x\": 1}"));
+    pawl_run_set_error_json(run, pawl_text("{\"x\": 1}"));
     pawl_run_retry_after(run, 500);
     pawl_run_finish(run, PAWL_ECONN, none);
     assert_string_equal(fake_core_last(), "fail - {\"x\": 1} {\"retry_after_ms\":500}");
@@ -152,7 +152,7 @@ a_permanent_failure_is_said_to_be_one(void **state)
 {
     (void)state;
     begin(NULL);
-    pawl_run_fail(run, "c", "m");
+    pawl_run_set_error(run, "c", "m");
     pawl_run_retry_after(run, 500);
     pawl_run_finish(run, PAWL_EPERMANENT, none);
     assert_string_equal(
@@ -163,14 +163,14 @@ static void
 an_error_that_is_none_is_replaced(void **state)
 {
     begin(NULL);
-    pawl_run_fail_with(run, pawl_text("{\"x\": "));
+    pawl_run_set_error_json(run, pawl_text("{\"x\": "));
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(),
         "fail - {\"code\":\"bad_error\",\"message\":\"the error that the handler gave is not "
         "valid JSON\"} -");
     end(state);
     begin(NULL);
-    pawl_run_fail_with(run, none);
+    pawl_run_set_error_json(run, none);
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(),
         "fail - {\"code\":\"bad_error\",\"message\":\"the error that the handler gave is empty\"} "
@@ -188,7 +188,7 @@ long_words_are_cut_between_characters(void **state)
     memset(text, 'x', 20000);
     text[20000] = '\0';
     memcpy(text + 8191, "\xc3\xa4", 2);
-    pawl_run_fail(run, text, "%s", text);
+    pawl_run_set_error(run, text, "%s", text);
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_int_equal(
         strlen(fake_core_last()), strlen("fail - {\"code\":\"\",\"message\":\"\"} -") + 100 + 8191);
@@ -211,7 +211,7 @@ the_final_failure_of_a_step_ends_the_run(void **state)
     begin(NULL);
     fake_core_answer((struct fake_answer){.final = true});
     assert_int_equal(pawl_step(run, "pay", fail_step, why, NULL), PAWL_EFAILED);
-    pawl_run_fail(run, "mine", "later");
+    pawl_run_set_error(run, "mine", "later");
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(), "fail - {\"code\":\"mine\",\"message\":\"later\"} -");
     end(state);
@@ -235,7 +235,7 @@ a_failure_that_was_dealt_with_ends_nothing_later(void **state)
     begin(NULL);
     fake_core_answer((struct fake_answer){.final = true});
     assert_int_equal(pawl_step(run, "pay", fail_step, why, NULL), PAWL_EFAILED);
-    assert_int_equal(pawl_step_begin(run, "other", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "other", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_OK);
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(), "fail - {\"code\":\"card\",\"message\":\"declined\"} -");
@@ -260,7 +260,7 @@ a_failure_that_was_dealt_with_ends_nothing_later(void **state)
     /* Cleaning up before the end. */
     begin(record);
     assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_EFAILED);
-    pawl_run_fail_with(run, pawl_run_error(run));
+    pawl_run_set_error_json(run, pawl_run_error(run));
     assert_int_equal(pawl_step_begin(run, "other", NULL), PAWL_OK);
     pawl_run_finish(run, PAWL_EPERMANENT, none);
     assert_string_equal(fake_core_last(), "fail - {\"code\":\"card\"} {\"permanent\":true}");
@@ -277,7 +277,7 @@ handle_failures(pawl_run *branch, void *userdata, pawl_bytes *output)
         pawl_run_branch(branch, "in", &inner) != PAWL_OK ||
         pawl_step(inner, "pay", fail_step, userdata, NULL) != PAWL_EFAILED)
         return PAWL_EINVAL;
-    pawl_run_fail(inner, "mine", "later");
+    pawl_run_set_error(inner, "mine", "later");
     pawl_run_retry_after(inner, 99);
     return PAWL_OK;
 }
@@ -322,7 +322,7 @@ a_handler_that_never_joins_its_branches_has_failed(void **state)
     /* One that fails has other words to say. */
     begin(NULL);
     assert_int_equal(pawl_branch(run, "left", never_called, NULL, NULL), PAWL_OK);
-    pawl_run_fail(run, "c", "m");
+    pawl_run_set_error(run, "c", "m");
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(), "fail - {\"code\":\"c\",\"message\":\"m\"} -");
 }
@@ -360,15 +360,15 @@ a_handler_that_leaves_a_step_open_has_failed(void **state)
 {
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     pawl_run_finish(run, PAWL_OK, pawl_text("1"));
     assert_string_equal(fake_core_last(),
         "fail - {\"code\":\"einval\",\"message\":\"the handler returned while the step \\\"a#1\\\" "
         "was open\"} -");
     end(state);
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
-    pawl_run_fail(run, "c", "m");
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
+    pawl_run_set_error(run, "c", "m");
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(fake_core_last(), "fail - {\"code\":\"c\",\"message\":\"m\"} -");
 }
@@ -430,7 +430,7 @@ the_failure_of_a_branch_speaks_for_the_run(void **state)
     end(state);
     begin(NULL);
     assert_int_equal(pawl_run_branch(run, "b", &branch), PAWL_OK);
-    pawl_run_fail(branch, "c", "m");
+    pawl_run_set_error(branch, "c", "m");
     pawl_run_retry_after(branch, 77);
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(

@@ -46,7 +46,7 @@ fail_work(pawl_run *run, void *userdata, pawl_bytes *output)
 {
     (void)userdata;
     (void)output;
-    pawl_run_fail(run, "c", "no %s", "luck");
+    pawl_run_set_error(run, "c", "no %s", "luck");
     return PAWL_EPERMANENT;
 }
 
@@ -65,19 +65,19 @@ use_steps(pawl_run *run, pawl_bytes *output)
     pawl_status status;
     pawl_bytes one;
 
-    pawl_run_option(run, "max_attempts", "3");
+    pawl_run_set_option(run, "max_attempts", "3");
     if ((status = ASK(pawl_step(run, "one", work, NULL, &one))) != PAWL_OK)
         return status;
-    pawl_run_option(run, "undo", "u");
-    pawl_run_option(run, "undo_input", "{}");
-    if ((status = ASK(pawl_step_begin(run, "two", &one))) != PAWL_TODO)
+    pawl_run_set_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo_input", "{}");
+    if ((status = ASK(pawl_step_begin(run, "two", &one))) != PAWL_EXECUTE)
         return status;
     (void)!pawl_step_key(run);
     if ((status = ASK(pawl_step_finish(run, PAWL_OK, pawl_text("1"), output))) != PAWL_OK)
         return status;
-    if ((status = ASK(pawl_step_begin_transaction(run, "pay", NULL, &token))) != PAWL_TODO)
+    if ((status = ASK(pawl_step_begin_transaction(run, "pay", NULL, &token))) != PAWL_EXECUTE)
         return status;
-    if ((status = ASK(pawl_step_took(run, &one))) != PAWL_OK)
+    if ((status = ASK(pawl_step_confirm(run, &one))) != PAWL_OK)
         return status;
     pawl_run_log(run, "a line");
     status = ASK(pawl_step(run, "bad", fail_work, NULL, NULL));
@@ -90,7 +90,7 @@ use_waits(pawl_run *run)
     pawl_status status;
     pawl_bytes output;
 
-    pawl_run_option(run, "key", "k");
+    pawl_run_set_option(run, "key", "k");
     if ((status = ASK(pawl_wait_event(run, "ev", "t", 5, &output))) != PAWL_OK)
         return status;
     if ((status = ASK(pawl_wait_approval(run, "ok", pawl_text("{}"), 5, &output))) != PAWL_EREFUSED)
@@ -204,7 +204,7 @@ undo(pawl_run *run, pawl_bytes input, pawl_bytes output)
 {
     (void)input;
     (void)output;
-    pawl_run_fail(run, NULL, "m");
+    pawl_run_set_error(run, NULL, "m");
     return PAWL_EFAILED;
 }
 
@@ -247,17 +247,17 @@ insist(pawl_run *run)
         assert_int_equal(status, PAWL_OK);
         assert_string_equal(output.data, "2");
     }
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     while ((status = ASK(pawl_step_begin(run, "half", NULL))) == PAWL_ENOMEM)
-        pawl_run_option(run, "undo", "u");
-    assert_int_equal(status, PAWL_TODO);
+        pawl_run_set_option(run, "undo", "u");
+    assert_int_equal(status, PAWL_EXECUTE);
     while ((status = ASK(pawl_step_finish(run, PAWL_OK, pawl_text("3"), &output))) == PAWL_ENOMEM)
         assert_int_equal(pawl_step_begin(run, "other", NULL), PAWL_EINVAL);
     assert_int_equal(status, PAWL_OK);
     while ((status = ASK(pawl_step_begin_transaction(run, "pay", NULL, &token))) == PAWL_ENOMEM)
         ;
-    assert_int_equal(status, PAWL_TODO);
-    while ((status = ASK(pawl_step_took(run, NULL))) == PAWL_ENOMEM)
+    assert_int_equal(status, PAWL_EXECUTE);
+    while ((status = ASK(pawl_step_confirm(run, NULL))) == PAWL_ENOMEM)
         ;
     assert_int_equal(status, PAWL_OK);
     while ((status = ASK(pawl_child(run, "kid", "w", pawl_text("{}"), NULL))) == PAWL_ENOMEM)
@@ -302,7 +302,7 @@ a_rollback_without_memory_is_given_back(void **state)
     task = fake_core_task(
         "{\"undos\":[{\"name\":\"a#1\",\"undo\":{\"handler\":\"u\"},\"uncertain\":true}]}");
     assert_non_null(task);
-    assert_int_equal(pawl_run_undo_next(task->run, &handler, NULL, NULL), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(task->run, &handler, NULL, NULL), PAWL_EXECUTE);
     fail_alloc_from(1);
     assert_int_equal(pawl_step_finish(task->run, PAWL_EFAILED, (pawl_bytes){0}, NULL), PAWL_ENOMEM);
     fail_alloc_at(0);

@@ -110,11 +110,11 @@ a_worker_has_not_stopped_before_all_that_was_posted_is_answered(void **state)
     /* The run executes, so the worker has drained only when it has stopped. */
     while (pawl_worker_next(worker, 0, &run, NULL) != PAWL_DRAINED)
         ;
-    assert_int_equal(pawl_worker_count(worker, "lease_lost"), NOTES);
+    assert_int_equal(pawl_worker_counter(worker, "lease_lost"), NOTES);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(pawl_run_check(task->run), PAWL_ELEASE_LOST);
     pawl_run_finish(task->run, PAWL_ELEASE_LOST, (pawl_bytes){0});
-    assert_int_equal(pawl_worker_count(worker, "held"), 0);
+    assert_int_equal(pawl_worker_counter(worker, "held"), 0);
 }
 
 int

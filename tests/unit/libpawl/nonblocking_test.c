@@ -94,19 +94,19 @@ both_halves_of_a_step_with_an_undo_pend(void **state)
 
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
     /* Options that are given again with the call change nothing. */
-    pawl_run_option(run, "undo", "u");
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "undo", "u");
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("5"), &output), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("5"), &output), PAWL_OK);
     assert_string_equal(output.data, "5");
     assert_string_equal(fake_core_item(0), "begin a#1 - {\"undo\":{\"handler\":\"u\"}}");
     assert_string_equal(fake_core_item(1), "step a#1 5 -");
-    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_EXECUTE);
     assert_int_equal(fake_core_count(), 2);
 }
 
@@ -116,7 +116,7 @@ a_step_with_an_undo_waits_for_the_lease_before_it_begins_and_after(void **state)
 {
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     fake_core_unsure(1);
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_PENDING);
     assert_int_equal(fake_core_count(), 0);
@@ -127,7 +127,7 @@ a_step_with_an_undo_waits_for_the_lease_before_it_begins_and_after(void **state)
     fake_core_unsure(1);
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(fake_core_count(), 1);
     assert_string_equal(fake_core_item(0), "begin a#1 - {\"undo\":{\"handler\":\"u\"}}");
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("5"), NULL), PAWL_PENDING);
@@ -141,8 +141,8 @@ a_failure_pends_and_then_suspends(void **state)
 {
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
-    pawl_run_fail(run, "c", "m");
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
+    pawl_run_set_error(run, "c", "m");
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, none, NULL), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, none, NULL), PAWL_SUSPENDED);
@@ -199,18 +199,18 @@ a_transaction_pends(void **state)
 
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
-    assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_TODO);
+    assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_EXECUTE);
     assert_non_null(token);
     fake_core_answer((struct fake_answer){.answer = PW_ANSWER_REFUSED, .reason = "not recorded"});
     fake_core_answer((struct fake_answer){.final = true});
-    assert_int_equal(pawl_step_took(run, &output), PAWL_PENDING);
+    assert_int_equal(pawl_step_confirm(run, &output), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
-    assert_int_equal(pawl_step_took(run, &output), PAWL_PENDING);
+    assert_int_equal(pawl_step_confirm(run, &output), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
-    assert_int_equal(pawl_step_took(run, &output), PAWL_EFAILED);
+    assert_int_equal(pawl_step_confirm(run, &output), PAWL_EFAILED);
 }
 
 static void
@@ -227,7 +227,7 @@ another_call_than_the_pending_one_is_refused(void **state)
         pawl_run_error_message(run), "another call is under way in this branch: \"a#1\"");
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_EINVAL);
-    assert_int_equal(pawl_step_took(run, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_step_confirm(run, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_sleep(run, "a", 1), PAWL_EINVAL);
     assert_int_equal(pawl_run_branch(run, "x", &branch), PAWL_EINVAL);
     assert_ptr_equal(fake_core_next(), run);
@@ -273,7 +273,7 @@ an_undo_pends(void **state)
     (void)state;
     begin("{\"undos\":[{\"name\":\"a#1\",\"undo\":{\"handler\":\"u\"},\"output\":1,\"uncertain\":"
           "false}]}");
-    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_PENDING);
     assert_ptr_equal(fake_core_next(), run);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_OK);
@@ -282,52 +282,52 @@ an_undo_pends(void **state)
 
 /* Calls of one branch that are under way at the same time: recorded as if the branch had made them one by one. */
 static void
-twins_count_names_together(void **state)
+duplicates_count_names_together(void **state)
 {
-    pawl_run *twins[2] = {NULL, NULL};
+    pawl_run *dups[2] = {NULL, NULL};
     pawl_bytes output = none;
     pawl_run *branch = NULL;
 
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_run_twin(run, &twins[0]), PAWL_OK);
-    assert_int_equal(pawl_run_twin(run, &twins[1]), PAWL_OK);
-    assert_int_equal(pawl_step_begin(twins[0], "a", &output), PAWL_TODO);
-    assert_int_equal(pawl_step_begin(twins[1], "b", &output), PAWL_TODO);
-    assert_int_equal(pawl_step_finish(twins[1], PAWL_OK, pawl_text("1"), NULL), PAWL_PENDING);
-    assert_int_equal(pawl_step_finish(twins[0], PAWL_OK, pawl_text("2"), NULL), PAWL_PENDING);
-    assert_ptr_equal(fake_core_next(), twins[1]);
-    assert_int_equal(pawl_step_finish(twins[1], PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
-    assert_ptr_equal(fake_core_next(), twins[0]);
-    assert_int_equal(pawl_step_finish(twins[0], PAWL_OK, pawl_text("2"), NULL), PAWL_OK);
-    /* The other twin knows that the name came up before. */
-    assert_int_equal(pawl_step_begin(twins[1], "a", &output), PAWL_TODO);
-    assert_int_equal(pawl_step_finish(twins[1], PAWL_OK, pawl_text("3"), NULL), PAWL_PENDING);
-    assert_ptr_equal(fake_core_next(), twins[1]);
-    assert_int_equal(pawl_step_finish(twins[1], PAWL_OK, pawl_text("3"), NULL), PAWL_OK);
+    assert_int_equal(pawl_run_dup(run, &dups[0]), PAWL_OK);
+    assert_int_equal(pawl_run_dup(run, &dups[1]), PAWL_OK);
+    assert_int_equal(pawl_step_begin(dups[0], "a", &output), PAWL_EXECUTE);
+    assert_int_equal(pawl_step_begin(dups[1], "b", &output), PAWL_EXECUTE);
+    assert_int_equal(pawl_step_finish(dups[1], PAWL_OK, pawl_text("1"), NULL), PAWL_PENDING);
+    assert_int_equal(pawl_step_finish(dups[0], PAWL_OK, pawl_text("2"), NULL), PAWL_PENDING);
+    assert_ptr_equal(fake_core_next(), dups[1]);
+    assert_int_equal(pawl_step_finish(dups[1], PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+    assert_ptr_equal(fake_core_next(), dups[0]);
+    assert_int_equal(pawl_step_finish(dups[0], PAWL_OK, pawl_text("2"), NULL), PAWL_OK);
+    /* The other duplicate knows that the name came up before. */
+    assert_int_equal(pawl_step_begin(dups[1], "a", &output), PAWL_EXECUTE);
+    assert_int_equal(pawl_step_finish(dups[1], PAWL_OK, pawl_text("3"), NULL), PAWL_PENDING);
+    assert_ptr_equal(fake_core_next(), dups[1]);
+    assert_int_equal(pawl_step_finish(dups[1], PAWL_OK, pawl_text("3"), NULL), PAWL_OK);
     assert_string_equal(fake_core_item(0), "step b#1 1 -");
     assert_string_equal(fake_core_item(1), "step a#1 2 -");
     assert_string_equal(fake_core_item(2), "step a#2 3 -");
     assert_int_equal(pawl_step_begin(run, "c", &output), PAWL_EINVAL);
-    assert_int_equal(pawl_run_twin(twins[0], &branch), PAWL_EINVAL);
-    assert_int_equal(pawl_run_branch(twins[0], "x", &branch), PAWL_EINVAL);
+    assert_int_equal(pawl_run_dup(dups[0], &branch), PAWL_EINVAL);
+    assert_int_equal(pawl_run_branch(dups[0], "x", &branch), PAWL_EINVAL);
 }
 
 static void
-a_twin_of_a_branch_has_its_names(void **state)
+a_duplicate_of_a_branch_has_its_names(void **state)
 {
     pawl_run *branch = NULL;
-    pawl_run *twin = NULL;
+    pawl_run *dup = NULL;
     pawl_bytes output = none;
 
     (void)state;
     begin(NULL);
     assert_int_equal(pawl_run_branch(run, "x", &branch), PAWL_OK);
-    assert_int_equal(pawl_run_twin(branch, &twin), PAWL_OK);
-    assert_int_equal(pawl_step_begin(twin, "a", &output), PAWL_TODO);
-    assert_int_equal(pawl_step_finish(twin, PAWL_OK, pawl_text("1"), NULL), PAWL_PENDING);
-    assert_ptr_equal(fake_core_next(), twin);
-    assert_int_equal(pawl_step_finish(twin, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+    assert_int_equal(pawl_run_dup(branch, &dup), PAWL_OK);
+    assert_int_equal(pawl_step_begin(dup, "a", &output), PAWL_EXECUTE);
+    assert_int_equal(pawl_step_finish(dup, PAWL_OK, pawl_text("1"), NULL), PAWL_PENDING);
+    assert_ptr_equal(fake_core_next(), dup);
+    assert_int_equal(pawl_step_finish(dup, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
     assert_string_equal(fake_core_item(0), "step x/a#1 1 -");
 }
 
@@ -347,8 +347,8 @@ main(void)
         cmocka_unit_test_teardown(another_call_than_the_pending_one_is_refused, end),
         cmocka_unit_test_teardown(branches_pend_beside_each_other, end),
         cmocka_unit_test_teardown(an_undo_pends, end),
-        cmocka_unit_test_teardown(twins_count_names_together, end),
-        cmocka_unit_test_teardown(a_twin_of_a_branch_has_its_names, end),
+        cmocka_unit_test_teardown(duplicates_count_names_together, end),
+        cmocka_unit_test_teardown(a_duplicate_of_a_branch_has_its_names, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

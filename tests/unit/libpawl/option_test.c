@@ -66,7 +66,7 @@ a_mistake_in_an_option_is_said_by_the_call_and_then_forgotten(void **state)
     (void)state;
     begin(NULL);
     for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++) {
-        pawl_run_option(run, mistakes[i][0], mistakes[i][1]);
+        pawl_run_set_option(run, mistakes[i][0], mistakes[i][1]);
         assert_int_equal(pawl_step(run, "a", do_nothing, NULL, NULL), PAWL_EINVAL);
         assert_string_equal(pawl_run_error_message(run), mistakes[i][2]);
     }
@@ -79,15 +79,15 @@ a_base_above_the_cap_is_refused(void **state)
 {
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "base_ms", "2001");
-    pawl_run_option(run, "cap_ms", "2000");
+    pawl_run_set_option(run, "base_ms", "2001");
+    pawl_run_set_option(run, "cap_ms", "2000");
     assert_int_equal(pawl_step(run, "a", do_nothing, NULL, NULL), PAWL_EINVAL);
     assert_string_equal(pawl_run_error_message(run),
         "option \"base_ms\" must not be more than the option \"cap_ms\"");
-    pawl_run_option(run, "base_ms", "2000");
-    pawl_run_option(run, "cap_ms", "2000");
+    pawl_run_set_option(run, "base_ms", "2000");
+    pawl_run_set_option(run, "cap_ms", "2000");
     assert_int_equal(pawl_step(run, "a", do_nothing, NULL, NULL), PAWL_OK);
-    pawl_run_option(run, "cap_ms", "0");
+    pawl_run_set_option(run, "cap_ms", "0");
     assert_int_equal(pawl_step(run, "b", do_nothing, NULL, NULL), PAWL_OK);
 }
 
@@ -96,23 +96,23 @@ an_option_can_be_taken_back(void **state)
 {
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "undo", "u");
-    pawl_run_option(run, "max_attempts", "2");
-    pawl_run_option(run, "undo", NULL);
-    pawl_run_option(run, "jitter", NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "undo", "u");
+    pawl_run_set_option(run, "max_attempts", "2");
+    pawl_run_set_option(run, "undo", NULL);
+    pawl_run_set_option(run, "jitter", NULL);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(fake_core_count(), 0);
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL), PAWL_SUSPENDED);
     assert_non_null(strstr(fake_core_item(0), " {\"policy\":{\"max_attempts\":2},\"failure\":1}"));
     end(state);
     /* One that there is not cannot be, and what was a mistake stays one. */
     begin(NULL);
-    pawl_run_option(run, "colour", NULL);
+    pawl_run_set_option(run, "colour", NULL);
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EINVAL);
-    pawl_run_option(run, "factor", "0.5");
-    pawl_run_option(run, "factor", NULL);
+    pawl_run_set_option(run, "factor", "0.5");
+    pawl_run_set_option(run, "factor", NULL);
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EINVAL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
 }
 
 static void
@@ -121,11 +121,11 @@ options_belong_to_the_next_call_whatever_it_answers(void **state)
     (void)state;
     begin("{\"steps\":[{\"name\":\"known#1\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":1,"
           "\"output\":1}]}");
-    pawl_run_option(run, "max_attempts", "3");
+    pawl_run_set_option(run, "max_attempts", "3");
     assert_int_equal(pawl_step_begin(run, "known", NULL), PAWL_OK);
-    pawl_run_option(run, "max_attempts", "4");
+    pawl_run_set_option(run, "max_attempts", "4");
     assert_int_equal(pawl_step_begin(run, "BAD", NULL), PAWL_EINVAL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL), PAWL_SUSPENDED);
     assert_null(strstr(fake_core_item(0), "max_attempts"));
 }
@@ -135,11 +135,11 @@ an_option_while_a_step_is_open_is_a_mistake(void **state)
 {
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
-    pawl_run_option(run, "max_attempts", "2");
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
+    pawl_run_set_option(run, "max_attempts", "2");
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
     assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_EINVAL);
-    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_EXECUTE);
 }
 
 int

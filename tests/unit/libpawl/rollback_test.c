@@ -53,7 +53,7 @@ undos_are_given_out_newest_first_and_recorded_as_steps(void **state)
         "{\"steps\":[{\"name\":\"x/b#2\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":4}]," UNDOS
         "}");
     assert_int_equal(pawl_run_rolling_back(run), 1);
-    assert_int_equal(pawl_run_undo_next(run, &handler, &input, &output), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(run, &handler, &input, &output), PAWL_EXECUTE);
     assert_string_equal(handler, "unc");
     assert_null(input.data);
     assert_null(output.data);
@@ -63,7 +63,7 @@ undos_are_given_out_newest_first_and_recorded_as_steps(void **state)
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_OK);
     assert_string_equal(fake_core_item(0), "step rollback:c#1 null -");
     assert_int_equal(fake_core_seq(0), 5);
-    assert_int_equal(pawl_run_undo_next(run, &handler, &input, &output), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(run, &handler, &input, &output), PAWL_EXECUTE);
     assert_string_equal(handler, "unb");
     assert_string_equal(input.data, "[2]");
     assert_string_equal(output.data, "{\"o\":2}");
@@ -84,7 +84,7 @@ an_undo_that_is_recorded_is_not_done_again(void **state)
     (void)state;
     begin("{\"steps\":[{\"name\":\"rollback:c#1\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":"
           "4}]," UNDOS "}");
-    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EXECUTE);
     assert_string_equal(handler, "unb");
 }
 
@@ -98,9 +98,9 @@ an_undo_that_fails_is_tried_again_with_its_own_policy(void **state)
           "4}],"
           "\"tries\":{\"rollback:x/b#2\":{\"n\":3,\"due\":\"2026-03-01T12:00:00+00:00\"}}," UNDOS
           "}");
-    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_TODO);
+    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_attempt(run), 4);
-    pawl_run_fail(run, "c", "m");
+    pawl_run_set_error(run, "c", "m");
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, none, NULL), PAWL_SUSPENDED);
     assert_string_equal(fake_core_item(0),
         "retry rollback:x/b#2 {\"code\":\"c\",\"message\":\"m\"} "
@@ -128,8 +128,8 @@ an_undo_that_failed_for_good_stops_the_rollback(void **state)
 
     begin("{" UNDOS "}");
     fake_core_answer((struct fake_answer){.final = true});
-    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_TODO);
-    pawl_run_fail(run, "c", "m");
+    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EXECUTE);
+    pawl_run_set_error(run, "c", "m");
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, none, NULL), PAWL_EFAILED);
     assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EFAILED);
     pawl_run_finish(run, PAWL_EFAILED, none);
@@ -174,47 +174,47 @@ a_rollback_has_undos_and_nothing_else(void **state)
     assert_string_equal(pawl_run_error_message(run), "the run is not rolling back");
 }
 
-#define PUT_OFF                                                                                  \
+#define DEFERRED                                                                                 \
     "retry rollback:no_undo_handler#0 {\"code\":\"none\",\"message\":\"not here\"} {\"policy\":" \
     "{\"max_attempts\":300,\"base_ms\":5000,\"factor\":2,\"cap_ms\":300000,\"jitter\":0.2},"     \
     "\"failure\":1}"
 
 static void
-a_rollback_can_be_put_off_without_blocking(void **state)
+a_rollback_can_be_deferred_without_blocking(void **state)
 {
     const char *handler;
 
     (void)state;
     begin("{" UNDOS "}");
     pawl_run_set_nonblocking(run);
-    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_TODO);
-    pawl_run_fail(run, "none", "not here");
-    assert_int_equal(pawl_run_put_off(run), PAWL_PENDING);
+    assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EXECUTE);
+    pawl_run_set_error(run, "none", "not here");
+    assert_int_equal(pawl_run_defer(run), PAWL_PENDING);
     /* It is no step that could be finished. */
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_EINVAL);
     assert_ptr_equal(fake_core_next(), run);
-    assert_int_equal(pawl_run_put_off(run), PAWL_SUSPENDED);
-    assert_string_equal(fake_core_item(0), PUT_OFF);
+    assert_int_equal(pawl_run_defer(run), PAWL_SUSPENDED);
+    assert_string_equal(fake_core_item(0), DEFERRED);
     pawl_run_finish(run, PAWL_SUSPENDED, none);
     assert_string_equal(fake_core_last(), "suspend - - -");
     assert_int_equal(fake_core_count(), 2);
 }
 
 static void
-a_run_can_be_put_off_before_a_call_and_not_within_one(void **state)
+a_run_can_be_deferred_before_a_call_and_not_within_one(void **state)
 {
     pawl_run *branch = NULL;
 
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
-    assert_int_equal(pawl_run_put_off(run), PAWL_EINVAL);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
+    assert_int_equal(pawl_run_defer(run), PAWL_EINVAL);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_OK);
     assert_int_equal(pawl_run_branch(run, "b", &branch), PAWL_OK);
-    assert_int_equal(pawl_run_put_off(branch), PAWL_EINVAL);
+    assert_int_equal(pawl_run_defer(branch), PAWL_EINVAL);
     end(state);
     begin(NULL);
-    pawl_run_fail(run, "none", "not here");
-    assert_int_equal(pawl_run_put_off(run), PAWL_SUSPENDED);
+    pawl_run_set_error(run, "none", "not here");
+    assert_int_equal(pawl_run_defer(run), PAWL_SUSPENDED);
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_SUSPENDED);
     pawl_run_finish(run, PAWL_SUSPENDED, none);
     assert_string_equal(fake_core_last(), "suspend - - -");
@@ -256,8 +256,8 @@ main(void)
         cmocka_unit_test_teardown(an_undo_that_failed_for_good_stops_the_rollback, end),
         cmocka_unit_test_teardown(a_rollback_without_undos_is_over_at_once, end),
         cmocka_unit_test_teardown(a_rollback_has_undos_and_nothing_else, end),
-        cmocka_unit_test_teardown(a_rollback_can_be_put_off_without_blocking, end),
-        cmocka_unit_test_teardown(a_run_can_be_put_off_before_a_call_and_not_within_one, end),
+        cmocka_unit_test_teardown(a_rollback_can_be_deferred_without_blocking, end),
+        cmocka_unit_test_teardown(a_run_can_be_deferred_before_a_call_and_not_within_one, end),
         cmocka_unit_test_teardown(nothing_is_undone_with_a_lost_lease, end),
         cmocka_unit_test_teardown(a_name_too_long_to_be_undone_is_told, end),
     };

@@ -91,8 +91,8 @@ nothing_is_asked_of_no_run(void **state)
     assert_int_equal(pawl_run_undo_uncertain(NULL), 0);
     pawl_run_set_context(NULL, NULL);
     pawl_run_set_nonblocking(NULL);
-    pawl_run_fail(NULL, "c", "m");
-    pawl_run_fail_with(NULL, bytes);
+    pawl_run_set_error(NULL, "c", "m");
+    pawl_run_set_error_json(NULL, bytes);
     pawl_run_retry_after(NULL, 1);
     pawl_run_log(NULL, "x");
     pawl_run_progress(NULL, "x", "y");
@@ -222,9 +222,9 @@ a_heartbeat_tells_of_steps_that_last(void **state)
     assert_int_equal(pawl_run_branch(run, "side", &branch), PAWL_OK);
     pw_run_write_running(run, pw_now_us(), 0, &json, &count);
     assert_int_equal(count, 0);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
-    pawl_run_option(branch, "timeout_ms", "9000");
-    assert_int_equal(pawl_step_begin(branch, "b", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
+    pawl_run_set_option(branch, "timeout_ms", "9000");
+    assert_int_equal(pawl_step_begin(branch, "b", NULL), PAWL_EXECUTE);
     pw_run_write_running(run, pw_now_us(), 1000000, &json, &count);
     assert_int_equal(count, 0);
     pw_run_write_running(run, pw_now_us() + 2000000, 1000000, &json, &count);
@@ -244,7 +244,7 @@ a_heartbeat_tells_of_steps_that_last(void **state)
     pw_buf_done(&json);
     /* One that does not fit is left out. */
     pw_buf_init(&json, 300);
-    assert_int_equal(pawl_step_begin(run, "c", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "c", NULL), PAWL_EXECUTE);
     pw_run_write_running(run, pw_now_us(), 0, &json, &count);
     assert_int_equal(count, 0);
     assert_true(pw_buf_ok(&json));

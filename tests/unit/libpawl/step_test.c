@@ -28,7 +28,7 @@ work(pawl_run *run, void *userdata, pawl_bytes *output)
 
     plan->calls++;
     if (plan->message != NULL)
-        pawl_run_fail(run, plan->code, "%s", plan->message);
+        pawl_run_set_error(run, plan->code, "%s", plan->message);
     *output = pawl_text(plan->output);
     return plan->status;
 }
@@ -230,11 +230,11 @@ a_policy_goes_with_the_failure(void **state)
 
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "max_attempts", "3");
-    pawl_run_option(run, "base_ms", "250");
-    pawl_run_option(run, "factor", "1.5");
-    pawl_run_option(run, "cap_ms", "60000");
-    pawl_run_option(run, "jitter", "0");
+    pawl_run_set_option(run, "max_attempts", "3");
+    pawl_run_set_option(run, "base_ms", "250");
+    pawl_run_set_option(run, "factor", "1.5");
+    pawl_run_set_option(run, "cap_ms", "60000");
+    pawl_run_set_option(run, "jitter", "0");
     assert_int_equal(pawl_step(run, "a", work, &plan, NULL), PAWL_SUSPENDED);
     assert_string_equal(fake_core_item(0),
         "retry a#1 {\"code\":\"efailed\",\"message\":\"m\"} "
@@ -249,7 +249,7 @@ options_are_for_one_call_only(void **state)
 
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "max_attempts", "3");
+    pawl_run_set_option(run, "max_attempts", "3");
     assert_int_equal(pawl_step(run, "a", work, &good, NULL), PAWL_OK);
     assert_int_equal(pawl_step(run, "b", work, &bad, NULL), PAWL_SUSPENDED);
     assert_string_equal(fake_core_item(0), "step a#1 null -");
@@ -269,9 +269,9 @@ a_permanent_failure_and_a_delay_are_said(void **state)
     assert_string_equal(fake_core_item(0),
         "retry a#1 {\"code\":\"epermanent\",\"message\":\"never\"} "
         "{\"permanent\":true,\"failure\":1}");
-    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_EXECUTE);
     pawl_run_retry_after(run, 4000);
-    pawl_run_fail_with(run, pawl_text("{\"mine\": [1]}"));
+    pawl_run_set_error_json(run, pawl_text("{\"mine\": [1]}"));
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL), PAWL_SUSPENDED);
     assert_string_equal(
         fake_core_item(1), "retry b#1 {\"mine\": [1]} {\"retry_after_ms\":4000,\"failure\":1}");
@@ -284,7 +284,7 @@ what_a_handler_said_before_a_step_is_not_about_the_step(void **state)
 
     (void)state;
     begin(NULL);
-    pawl_run_fail(run, "mine", "all is lost");
+    pawl_run_set_error(run, "mine", "all is lost");
     pawl_run_retry_after(run, 10);
     fake_core_answer((struct fake_answer){.final = true});
     assert_int_equal(pawl_step(run, "cleanup", work, &plan, NULL), PAWL_EFAILED);
@@ -403,7 +403,7 @@ a_step_with_an_undo_is_not_executed_when_its_run_was_stopped_while_it_began(void
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         begin(NULL);
         fake_core_stand(cases[i].standing, 2);
-        pawl_run_option(run, "undo", "u");
+        pawl_run_set_option(run, "undo", "u");
         assert_int_equal(pawl_step(run, "a", work, &plan, NULL), cases[i].status);
         assert_int_equal(plan.calls, 0);
         assert_int_equal(fake_core_count(), 1);
@@ -419,7 +419,7 @@ what_a_step_returns_because_of_its_run_is_no_failure(void **state)
     struct plan plan = {.status = PAWL_ECANCELLED};
 
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     atomic_store(&task->standing, PW_CANCELLED);
     assert_int_equal(
         pawl_step_finish(run, pawl_run_check(run), (pawl_bytes){0}, NULL), PAWL_ECANCELLED);

@@ -62,7 +62,7 @@ a_step_in_two_halves_is_like_one(void **state)
 
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", &output), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", &output), PAWL_EXECUTE);
     assert_null(output.data);
     assert_int_equal(fake_core_count(), 0);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("[1]"), &output), PAWL_OK);
@@ -81,12 +81,12 @@ while_a_step_is_open_other_calls_of_its_branch_are_refused(void **state)
 
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step(run, "b", do_nothing, NULL, NULL), PAWL_EINVAL);
     assert_string_equal(pawl_run_error_message(run), "a step is open in this branch: \"a#1\"");
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_begin_transaction(run, "b", NULL, &text), PAWL_EINVAL);
-    assert_int_equal(pawl_step_took(run, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_step_confirm(run, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_sleep(run, "b", 1), PAWL_EINVAL);
     assert_int_equal(pawl_wait_event(run, "b", "t", -1, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_wait_signal(run, "b", -1, NULL), PAWL_EINVAL);
@@ -131,12 +131,12 @@ a_step_with_an_undo_is_begun_before_it_is_done(void **state)
 {
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "undo", "unbook");
-    pawl_run_option(run, "undo_input", "{\"seat\": 7}");
-    pawl_run_option(run, "undo_max_attempts", "9");
-    pawl_run_option(run, "undo_base_ms", "5");
-    pawl_run_option(run, "max_attempts", "2");
-    assert_int_equal(pawl_step_begin(run, "book", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "undo", "unbook");
+    pawl_run_set_option(run, "undo_input", "{\"seat\": 7}");
+    pawl_run_set_option(run, "undo_max_attempts", "9");
+    pawl_run_set_option(run, "undo_base_ms", "5");
+    pawl_run_set_option(run, "max_attempts", "2");
+    assert_int_equal(pawl_step_begin(run, "book", NULL), PAWL_EXECUTE);
     assert_string_equal(fake_core_item(0),
         "begin book#1 - {\"undo\":{\"handler\":\"unbook\",\"input\":{\"seat\": "
         "7},\"policy\":{\"max_attempts\":9,\"base_ms\":5}}}");
@@ -153,21 +153,21 @@ a_begin_that_is_known_already_goes_on(void **state)
     (void)state;
     begin(NULL);
     fake_core_answer((struct fake_answer){.answer = PW_ANSWER_ALREADY});
-    pawl_run_option(run, "undo", "u");
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "undo", "u");
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_string_equal(fake_core_item(0), "begin a#1 - {\"undo\":{\"handler\":\"u\"}}");
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
     fake_core_answer((struct fake_answer){
         .answer = PW_ANSWER_ALREADY, .state = PW_STATE_SUCCESS, .output = "[2]"});
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     assert_int_equal(pawl_step_begin(run, "b", &output), PAWL_OK);
     assert_string_equal(output.data, "[2]");
     fake_core_answer((struct fake_answer){.answer = PW_ANSWER_REFUSED, .reason = "not so"});
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     assert_int_equal(pawl_step_begin(run, "c", &output), PAWL_EINVAL);
     assert_string_equal(pawl_run_error_message(run), "not so");
     fake_core_answer((struct fake_answer){.answer = PW_ANSWER_CANCELLED});
-    pawl_run_option(run, "undo", "u");
+    pawl_run_set_option(run, "undo", "u");
     assert_int_equal(pawl_step_begin(run, "d", &output), PAWL_ECANCELLED);
 }
 
@@ -178,8 +178,8 @@ a_step_that_was_begun_before_is_not_begun_again(void **state)
     begin("{\"steps\":[{\"name\":\"book#1\",\"kind\":\"step\",\"state\":\"RUNNING\",\"seq\":3,"
           "\"output\":null,\"error\":null}],"
           "\"tries\":{\"book#1\":{\"n\":2,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
-    pawl_run_option(run, "undo", "unbook");
-    assert_int_equal(pawl_step_begin(run, "book", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "undo", "unbook");
+    assert_int_equal(pawl_step_begin(run, "book", NULL), PAWL_EXECUTE);
     assert_int_equal(fake_core_count(), 0);
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL), PAWL_SUSPENDED);
     assert_non_null(strstr(fake_core_item(0), "{\"failure\":3}"));
@@ -191,8 +191,8 @@ a_step_that_took_too_long_has_failed(void **state)
 {
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "timeout_ms", "1");
-    assert_int_equal(pawl_step_begin(run, "slow", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "timeout_ms", "1");
+    assert_int_equal(pawl_step_begin(run, "slow", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_run_check(run), PAWL_OK);
     pass_us(2100);
     assert_int_equal(pawl_run_check(run), PAWL_ETIMEOUT);
@@ -210,7 +210,7 @@ the_limit_of_the_workflow_holds_where_a_step_has_none(void **state)
     (void)state;
     begin(NULL);
     task->step_timeout_ms = 1;
-    assert_int_equal(pawl_step_begin(run, "slow", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "slow", NULL), PAWL_EXECUTE);
     pass_us(1100);
     assert_int_equal(
         pawl_step_finish(run, pawl_run_check(run), pawl_text("1"), NULL), PAWL_SUSPENDED);
@@ -219,8 +219,8 @@ the_limit_of_the_workflow_holds_where_a_step_has_none(void **state)
     end(state);
     begin(NULL);
     task->step_timeout_ms = 1;
-    pawl_run_option(run, "timeout_ms", "100000");
-    assert_int_equal(pawl_step_begin(run, "slow", NULL), PAWL_TODO);
+    pawl_run_set_option(run, "timeout_ms", "100000");
+    assert_int_equal(pawl_step_begin(run, "slow", NULL), PAWL_EXECUTE);
     pass_us(1100);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
 }
@@ -258,7 +258,7 @@ an_output_that_cannot_be_kept_fails_the_step_for_good(void **state)
         begin(NULL);
         fake_core_limits(8, 100000);
         fake_core_answer((struct fake_answer){.final = true});
-        assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+        assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
         assert_int_equal(
             pawl_step_finish(run, PAWL_OK, pawl_text(outputs[i].output), NULL), PAWL_EFAILED);
         assert_int_equal(strncmp(fake_core_item(0), outputs[i].item, strlen(outputs[i].item)), 0);
@@ -277,10 +277,10 @@ an_output_that_is_nested_too_deep_fails_as_well(void **state)
     memset(deep, '[', 65);
     memset(deep + 65, ']', 65);
     fake_core_answer((struct fake_answer){.final = true});
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text(deep), NULL), PAWL_EFAILED);
     assert_non_null(strstr(fake_core_item(0), "\"bad_payload\""));
-    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, (pawl_bytes){deep + 1, 128}, NULL), PAWL_OK);
 }
 
@@ -292,18 +292,18 @@ a_transaction_gets_a_token_and_is_taken_note_of(void **state)
 
     (void)state;
     begin(NULL);
-    assert_int_equal(pawl_step_begin_transaction(run, "pay", &output, &token), PAWL_TODO);
+    assert_int_equal(pawl_step_begin_transaction(run, "pay", &output, &token), PAWL_EXECUTE);
     assert_string_equal(token, "pawl1 019ab000-0000-7000-8000-000000000001 0 4294967297 3 1 pay#1");
     assert_int_equal(fake_core_count(), 0);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_EINVAL);
     assert_string_equal(pawl_run_error_message(run),
-        "the step is recorded by a transaction: call pawl_step_took()");
+        "the step is recorded by a transaction: call pawl_step_confirm()");
     fake_core_answer((struct fake_answer){
         .answer = PW_ANSWER_ALREADY, .state = PW_STATE_SUCCESS, .output = "{\"paid\":1}"});
-    assert_int_equal(pawl_step_took(run, &output), PAWL_OK);
+    assert_int_equal(pawl_step_confirm(run, &output), PAWL_OK);
     assert_string_equal(fake_core_item(0), "took pay#1 - -");
     assert_string_equal(output.data, "{\"paid\":1}");
-    assert_int_equal(pawl_step_took(run, &output), PAWL_EINVAL);
+    assert_int_equal(pawl_step_confirm(run, &output), PAWL_EINVAL);
     assert_int_equal(pawl_step_begin_transaction(run, "pay", &output, NULL), PAWL_EINVAL);
 }
 
@@ -316,17 +316,17 @@ a_transaction_that_did_not_record_is_a_failure(void **state)
     begin(NULL);
     fake_core_answer(
         (struct fake_answer){.answer = PW_ANSWER_REFUSED, .reason = "the step was not recorded"});
-    pawl_run_option(run, "max_attempts", "7");
-    assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_TODO);
-    assert_int_equal(pawl_step_took(run, NULL), PAWL_SUSPENDED);
+    pawl_run_set_option(run, "max_attempts", "7");
+    assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_EXECUTE);
+    assert_int_equal(pawl_step_confirm(run, NULL), PAWL_SUSPENDED);
     assert_string_equal(fake_core_item(1),
         "retry pay#1 {\"code\":\"not_recorded\",\"message\":\"the transaction has not recorded the "
         "step\"} "
         "{\"policy\":{\"max_attempts\":7},\"failure\":1}");
     end(state);
     begin(NULL);
-    assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_TODO);
-    pawl_run_fail(run, "40001", "serialization failure");
+    assert_int_equal(pawl_step_begin_transaction(run, "pay", NULL, &token), PAWL_EXECUTE);
+    pawl_run_set_error(run, "40001", "serialization failure");
     assert_int_equal(pawl_step_finish(run, PAWL_EFAILED, (pawl_bytes){0}, NULL), PAWL_SUSPENDED);
     assert_string_equal(fake_core_item(0),
         "retry pay#1 {\"code\":\"40001\",\"message\":\"serialization failure\"} {\"failure\":1}");
@@ -340,14 +340,14 @@ a_step_has_a_key_that_stays_the_same(void **state)
     (void)state;
     begin(NULL);
     assert_null(pawl_step_key(run));
-    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_EXECUTE);
     key = pawl_step_key(run);
     assert_string_equal(key, "019ab000-0000-7000-8000-000000000001/pay#1");
     assert_ptr_equal(pawl_step_key(run), key);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
     assert_null(pawl_step_key(run));
     task->number = 5;
-    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_EXECUTE);
     assert_string_equal(pawl_step_key(run), "019ab000-0000-7000-8000-000000000001/5/pay#2");
 }
 
@@ -371,7 +371,7 @@ a_step_has_its_key_also_when_memory_is_short(void **state)
     assert_int_equal(pawl_run_branch(run, name, &one), PAWL_OK);
     assert_int_equal(pawl_run_branch(one, name, &two), PAWL_OK);
     name[36] = '\0';
-    assert_int_equal(pawl_step_begin(two, name, NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(two, name, NULL), PAWL_EXECUTE);
     while (pawl_run_alloc(two, 1) != NULL)
         ;
     /* The longest that there is. */
@@ -436,7 +436,7 @@ a_step_that_says_it_is_suspended_has_failed(void **state)
     end(state);
     begin(NULL);
     fake_core_answer((struct fake_answer){.final = true});
-    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_finish(run, PAWL_SUSPENDED, (pawl_bytes){0}, NULL), PAWL_EFAILED);
 }
 
@@ -447,15 +447,15 @@ a_step_knows_which_try_it_is(void **state)
     begin("{\"tries\":{\"pay#1\":{\"n\":2,\"due\":\"2026-03-01T12:00:00+00:00\"},"
           "\"worn#1\":{\"n\":2147483647,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
     assert_int_equal(pawl_step_attempt(run), 0);
-    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_attempt(run), 3);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
     assert_int_equal(pawl_step_attempt(run), 0);
     /* Each step has a count of its own. */
-    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_attempt(run), 1);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
-    assert_int_equal(pawl_step_begin(run, "worn", NULL), PAWL_TODO);
+    assert_int_equal(pawl_step_begin(run, "worn", NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_attempt(run), INT32_MAX);
 }
 
@@ -499,10 +499,10 @@ names_that_are_too_long_together_are_refused(void **state)
     name[36] = '\0';
     assert_int_equal(pawl_step(two, name, do_nothing, NULL, NULL), PAWL_OK);
     memset(rest, 'd', 28);
-    pawl_run_option(two, "undo", "u");
+    pawl_run_set_option(two, "undo", "u");
     assert_int_equal(pawl_step(two, rest, do_nothing, NULL, NULL), PAWL_EINVAL);
     rest[27] = '\0';
-    pawl_run_option(two, "undo", "u");
+    pawl_run_set_option(two, "undo", "u");
     assert_int_equal(pawl_step(two, rest, do_nothing, NULL, NULL), PAWL_OK);
     assert_int_equal(pawl_run_branch(two, rest, &one), PAWL_OK);
     assert_int_equal(pawl_run_branch(two, name, &one), PAWL_EINVAL);
@@ -520,10 +520,10 @@ no_run_is_a_bad_argument(void **state)
     assert_int_equal(pawl_step_begin(NULL, "a", NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_finish(NULL, PAWL_OK, none, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_begin_transaction(NULL, "a", NULL, &token), PAWL_EINVAL);
-    assert_int_equal(pawl_step_took(NULL, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_step_confirm(NULL, NULL), PAWL_EINVAL);
     assert_null(pawl_step_key(NULL));
     assert_int_equal(pawl_step_attempt(NULL), 0);
-    pawl_run_option(NULL, "a", "b");
+    pawl_run_set_option(NULL, "a", "b");
 }
 
 int

@@ -109,8 +109,8 @@ an_event_is_asked_for_with_key_and_match(void **state)
     (void)state;
     begin(NULL);
     fake_core_answer(paused);
-    pawl_run_option(run, "key", "order:\"7\"");
-    pawl_run_option(run, "match", "{\"/id\": 7}");
+    pawl_run_set_option(run, "key", "order:\"7\"");
+    pawl_run_set_option(run, "match", "{\"/id\": 7}");
     assert_int_equal(pawl_wait_event(run, "ev", "photo.approved", 60000, NULL), PAWL_SUSPENDED);
     assert_string_equal(fake_core_item(0),
         "event ev#1 - "
@@ -191,10 +191,10 @@ a_child_is_triggered_with_its_options(void **state)
 
     (void)state;
     begin(NULL);
-    pawl_run_option(run, "priority", "5");
-    pawl_run_option(run, "delay_ms", "1000");
-    pawl_run_option(run, "metadata", "{\"m\": 1}");
-    pawl_run_option(run, "limit_key", "acme");
+    pawl_run_set_option(run, "priority", "5");
+    pawl_run_set_option(run, "delay_ms", "1000");
+    pawl_run_set_option(run, "metadata", "{\"m\": 1}");
+    pawl_run_set_option(run, "limit_key", "acme");
     fake_core_answer(
         (struct fake_answer){.state = PW_STATE_SUCCESS, .output = "{\"run_id\":\"x\"}"});
     assert_int_equal(
@@ -246,11 +246,11 @@ mistakes_are_said_and_nothing_is_posted(void **state)
     assert_string_equal(
         pawl_run_error_message(run), "the input of the child \"a\" is not valid UTF-8");
     assert_int_equal(pawl_wait_event(run, "b", large, -1, NULL), PAWL_EINVAL);
-    pawl_run_option(run, "timeout_ms", "5");
+    pawl_run_set_option(run, "timeout_ms", "5");
     assert_int_equal(pawl_sleep(run, "a", 1), PAWL_EINVAL);
     assert_string_equal(
         pawl_run_error_message(run), "option \"timeout_ms\" is not one of this call");
-    pawl_run_option(run, "match", "{\"/a\": 1}");
+    pawl_run_set_option(run, "match", "{\"/a\": 1}");
     assert_int_equal(pawl_wait_signal(run, "a", -1, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_sleep(NULL, "a", 1), PAWL_EINVAL);
     assert_int_equal(pawl_wait_event(NULL, "a", "t", -1, NULL), PAWL_EINVAL);

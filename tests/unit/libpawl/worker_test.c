@@ -77,7 +77,7 @@ without_a_worker_every_call_says_so(void **state)
     expect(pawl_worker_next(NULL, 0, &run, &error), PAWL_EINVAL, &error, words);
     expect(pawl_worker_stop(NULL, 0, &error), PAWL_EINVAL, &error, words);
     assert_int_equal(pawl_worker_fd(NULL), -1);
-    assert_int_equal(pawl_worker_count(NULL, "claims"), 0);
+    assert_int_equal(pawl_worker_counter(NULL, "claims"), 0);
     pawl_worker_drain(NULL);
     pawl_worker_drain_on(NULL, 0);
     pawl_worker_free(NULL);
