@@ -41,7 +41,7 @@ load_page(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 
     if (pawl_json_int(input, "/item/rows", &rows) != PAWL_OK)
         return PAWL_EPERMANENT;
-    if (rows == 20 && pawl_run_attempt(run) == 1)
+    if (rows == 20 && pawl_run_execution(run) == 1)
         return PAWL_EFAILED; /* tried again, by itself: the other pages do not wait for it */
     return pawl_run_printf(run, output, "{\"loaded\": %d}", (int)rows);
 }

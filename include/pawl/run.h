@@ -65,7 +65,7 @@ PAWL_API PAWL_MUST_USE pawl_bytes pawl_run_metadata(const pawl_run *run);
  * How many executions the run has had, from 1: claims that started its handler, including those after a wait, a failed attempt or a
  * lost lease. The retry policy does not count them; it counts failed attempts, as pawl_step_attempt() does for a step.
  */
-PAWL_API PAWL_MUST_USE int pawl_run_attempt(const pawl_run *run);
+PAWL_API PAWL_MUST_USE int pawl_run_execution(const pawl_run *run);
 /* What pawl_worker_handle() was given for this workflow; in an undo handler what pawl_worker_undo() was given for that; or NULL. */
 PAWL_API PAWL_MUST_USE void *pawl_run_userdata(const pawl_run *run);
 

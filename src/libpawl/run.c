@@ -183,7 +183,7 @@ pawl_run_task(const pawl_run *run)
 }
 
 int
-pawl_run_attempt(const pawl_run *run)
+pawl_run_execution(const pawl_run *run)
 {
     return run != NULL ? run->task->attempt : 0;
 }

@@ -42,8 +42,8 @@ worker_note(struct world *world, pawl_run *run, enum ledger_kind kind, const cha
         .run = pawl_run_id(run),
         .step = step,
         .task = pawl_run_task(run),
-        .fence = pawl_run_attempt(run),
-        .attempt = pawl_run_attempt(run),
+        .fence = pawl_run_execution(run),
+        .attempt = pawl_run_execution(run),
         .value = value,
     };
 
@@ -289,7 +289,7 @@ hang_once(pawl_run *run, void *userdata, pawl_bytes *output)
     struct world *world = userdata;
 
     worker_note(world, run, LEDGER_START, "h#1", 0);
-    if (pawl_run_attempt(run) == 1)
+    if (pawl_run_execution(run) == 1)
         (void)poll(NULL, 0, hang_ms);
     worker_note(world, run, LEDGER_END, "h#1", 0);
     *output = pawl_text("{\"v\": 1}");

@@ -193,7 +193,7 @@ flaky(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     atomic_fetch_add(&tale->others, 1);
     if (atomic_fetch_sub(&tale->failing, 1) <= 0)
         return PAWL_OK;
-    pawl_run_set_error(run, "flaky", "try %d", pawl_run_attempt(run));
+    pawl_run_set_error(run, "flaky", "try %d", pawl_run_execution(run));
     return PAWL_EFAILED;
 }
 
@@ -351,7 +351,7 @@ deadly(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     int64_t index = 1;
 
     if (pawl_json_int(input, "/index", &index) == PAWL_OK && index % 10 == 0 &&
-        pawl_run_attempt(run) == 1)
+        pawl_run_execution(run) == 1)
         (void)kill(getpid(), SIGKILL);
     return pawl_run_printf(run, output, "%d", (int)index);
 }

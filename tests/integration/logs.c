@@ -42,7 +42,7 @@ careless(pawl_run *run, pawl_bytes input, pawl_bytes *output)
         (status = pawl_step(run, "bad", secret, bad, NULL)) == PAWL_OK ||
         (status = pawl_step(run, "fails", secret, fails, NULL)) == PAWL_OK)
         return status == PAWL_OK ? PAWL_EPERMANENT : status;
-    if (pawl_run_attempt(run) > 2)
+    if (pawl_run_execution(run) > 2)
         return PAWL_OK;
     pawl_run_set_option(run, "match", "{\"/id\": \"" MARK "\"}");
     if ((status = pawl_wait_event(run, "event", "logs.topic", -1, NULL)) != PAWL_OK ||

@@ -168,7 +168,7 @@ static pawl_status
 liar(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     *output = pawl_text("\"honest\"");
-    if (pawl_run_attempt(run) > 1)
+    if (pawl_run_execution(run) > 1)
         return PAWL_OK;
     return strstr(input.data, "cancelled") != NULL ? PAWL_ECANCELLED : PAWL_ELEASE_LOST;
 }

@@ -215,7 +215,7 @@ flaky(pawl_run *run, void *userdata, pawl_bytes *output)
 {
     (void)userdata;
     *output = pawl_text("\"at last\"");
-    return pawl_run_attempt(run) < 3 ? PAWL_EFAILED : PAWL_OK;
+    return pawl_run_execution(run) < 3 ? PAWL_EFAILED : PAWL_OK;
 }
 
 static pawl_status

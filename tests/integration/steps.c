@@ -75,7 +75,7 @@ steps_are_executed_in_order_and_recorded(void **state)
 static pawl_status
 tell_process(pawl_run *run, void *userdata, pawl_bytes *output)
 {
-    if (userdata != NULL && pawl_run_attempt(run) == 1)
+    if (userdata != NULL && pawl_run_execution(run) == 1)
         (void)kill(getpid(), SIGKILL);
     return pawl_run_printf(run, output, "%ld", (long)getpid());
 }
@@ -365,7 +365,7 @@ tell_facts(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     room[9999] = '\0';
     return pawl_run_printf(run, output, "[\"%s\", \"%s\", \"%s\", %s, %s, %d, %s, %zu, %d, %d]",
         pawl_run_id(run), pawl_run_workflow(run), pawl_run_tenant(run), input.data,
-        pawl_run_metadata(run).data, pawl_run_attempt(run), quoted.data, strlen(room),
+        pawl_run_metadata(run).data, pawl_run_execution(run), quoted.data, strlen(room),
         pawl_run_check(run), pawl_run_rolling_back(run));
 }
 

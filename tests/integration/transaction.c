@@ -267,14 +267,14 @@ die_around(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (status != PAWL_EXECUTE)
         return status;
     conn = PQconnectdb("");
-    if (before && pawl_run_attempt(run) == 1) {
+    if (before && pawl_run_execution(run) == 1) {
         if (run_sql(conn, NULL, "begin", NULL) &&
             run_sql(conn, NULL, "insert into public.effect (run_id) values ($1)", pawl_run_id(run)))
             (void)run_sql(conn, NULL, "select pawl.record_step($1, '1')", token);
         (void)kill(getpid(), SIGKILL);
     }
     status = transact(conn, NULL, pawl_run_id(run), token) ? PAWL_OK : PAWL_EFAILED;
-    if (!before && pawl_run_attempt(run) == 1)
+    if (!before && pawl_run_execution(run) == 1)
         (void)kill(getpid(), SIGKILL);
     PQfinish(conn);
     return status == PAWL_OK ? pawl_step_confirm(run, output)

@@ -409,16 +409,16 @@ start_process(struct job *job, char *const *words, pawl_bytes input, bool uncert
         .sandbox = job->exec->sandbox,
         .rules = -1,
         .temporary = job->temporary};
-    char attempt[16];
+    char execution[16];
     char task[16];
     bool started;
 
-    (void)snprintf(attempt, sizeof(attempt), "%d", pawl_run_attempt(job->run));
+    (void)snprintf(execution, sizeof(execution), "%d", pawl_run_execution(job->run));
     (void)snprintf(task, sizeof(task), "%d", pawl_run_task(job->run));
     process_set(&environment, "PAWL_RUN_ID", pawl_run_id(job->run));
     process_set(&environment, "PAWL_TASK", task);
     process_set(&environment, "PAWL_WORKFLOW", pawl_run_workflow(job->run));
-    process_set(&environment, "PAWL_ATTEMPT", attempt);
+    process_set(&environment, "PAWL_EXECUTION", execution);
     process_set(&environment, "PAWL_TENANT", pawl_run_tenant(job->run));
     if (job->path[0] != '\0')
         process_set(&environment, "PAWL_SOCKET", job->path);

@@ -61,7 +61,7 @@ static bool
 is_withheld(const char *variable)
 {
     static const char *const ours[] = {"PG", "PAWL_DATABASE_URL=", "PAWL_RUN_ID=", "PAWL_WORKFLOW=",
-        "PAWL_TASK=", "PAWL_ATTEMPT=", "PAWL_TENANT=", "PAWL_SOCKET=", "PAWL_UNCERTAIN=",
+        "PAWL_TASK=", "PAWL_EXECUTION=", "PAWL_TENANT=", "PAWL_SOCKET=", "PAWL_UNCERTAIN=",
         "PAWL_STEP_KEY=", "PAWL_STEP_ATTEMPT=", "PATH="};
 
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)

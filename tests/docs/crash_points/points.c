@@ -116,7 +116,7 @@ saga(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     pawl_status status;
 
     (void)input;
-    if (pawl_run_attempt(run) == 1) {
+    if (pawl_run_execution(run) == 1) {
         pawl_run_set_option(run, "undo", "point.unbook");
         if ((status = pawl_step(run, "book", book, NULL, output)) != PAWL_OK)
             return status;

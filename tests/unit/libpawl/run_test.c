@@ -55,7 +55,7 @@ facts_are_those_of_the_claim(void **state)
     assert_string_equal(pawl_run_tenant(run), "acme");
     assert_string_equal(pawl_run_input(run).data, "{\"n\":1}");
     assert_string_equal(pawl_run_metadata(run).data, "{\"m\":1}");
-    assert_int_equal(pawl_run_attempt(run), 3);
+    assert_int_equal(pawl_run_execution(run), 3);
     assert_ptr_equal(pawl_run_userdata(run), &mine);
     assert_int_equal(pawl_run_rolling_back(run), 0);
     assert_int_equal(pawl_run_undo_uncertain(run), 0);
@@ -78,7 +78,7 @@ nothing_is_asked_of_no_run(void **state)
     assert_string_equal(pawl_run_tenant(NULL), "");
     assert_null(pawl_run_input(NULL).data);
     assert_null(pawl_run_metadata(NULL).data);
-    assert_int_equal(pawl_run_attempt(NULL), 0);
+    assert_int_equal(pawl_run_execution(NULL), 0);
     assert_null(pawl_run_userdata(NULL));
     assert_int_equal(pawl_run_check(NULL), PAWL_EINVAL);
     assert_null(pawl_run_alloc(NULL, 1));
