@@ -32,48 +32,49 @@ has_escape(const struct pw_item *item)
 }
 
 static void
-fill(struct pw_lane *lane)
+fill(struct pw_writer *writer)
 {
     size_t size = 0;
     struct pw_list *link;
 
-    lane->batch.careful = false;
-    while (lane->batch.count < lane->batch_cap && (link = pw_list_first(&lane->waiting)) != NULL) {
+    writer->batch.careful = false;
+    while (writer->batch.count < writer->batch_cap &&
+        (link = pw_list_first(&writer->waiting)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
 
         /* What its run posted before was busy meanwhile: it stays behind that. */
         if (!pw_list_empty(&item->task->items)) {
             pw_list_remove(link);
-            lane->waiting_count--;
+            writer->waiting_count--;
             pw_list_add_tail(&item->task->items, link);
             continue;
         }
         size += item->payload.size + item->option.size;
-        if (lane->batch.count > 0 && size > payloads_max)
+        if (writer->batch.count > 0 && size > payloads_max)
             break;
         pw_list_remove(link);
-        lane->waiting_count--;
-        lane->batch.items[lane->batch.count] = item;
-        lane->batch.count++;
+        writer->waiting_count--;
+        writer->batch.items[writer->batch.count] = item;
+        writer->batch.count++;
         /* guard:careful_options */
-        lane->batch.careful = lane->batch.careful || has_escape(item);
+        writer->batch.careful = writer->batch.careful || has_escape(item);
     }
-    lane->batch.tries = 0;
-    lane->batch.again_at_us = 0;
+    writer->batch.tries = 0;
+    writer->batch.again_at_us = 0;
 }
 
 static void
-begin_arrays(struct pw_lane *lane)
+begin_arrays(struct pw_writer *writer)
 {
-    pw_array_begin(&lane->runs, PW_TYPE_UUID);
-    pw_array_begin(&lane->fences, PW_TYPE_INT4);
-    pw_array_begin(&lane->kinds, PW_TYPE_TEXT);
-    pw_array_begin(&lane->names, PW_TYPE_TEXT);
-    pw_array_begin(&lane->payloads, PW_TYPE_TEXT);
-    pw_array_begin(&lane->seqs, PW_TYPE_INT4);
-    pw_array_begin(&lane->tasks, PW_TYPE_INT4);
-    pw_array_begin(&lane->millis, PW_TYPE_INT4);
-    pw_array_begin(&lane->options, PW_TYPE_TEXT);
+    pw_array_begin(&writer->runs, PW_TYPE_UUID);
+    pw_array_begin(&writer->fences, PW_TYPE_INT4);
+    pw_array_begin(&writer->kinds, PW_TYPE_TEXT);
+    pw_array_begin(&writer->names, PW_TYPE_TEXT);
+    pw_array_begin(&writer->payloads, PW_TYPE_TEXT);
+    pw_array_begin(&writer->seqs, PW_TYPE_INT4);
+    pw_array_begin(&writer->tasks, PW_TYPE_INT4);
+    pw_array_begin(&writer->millis, PW_TYPE_INT4);
+    pw_array_begin(&writer->options, PW_TYPE_TEXT);
 }
 
 static void
@@ -86,74 +87,76 @@ add_number(struct pw_array *array, int32_t value)
 }
 
 static void
-add_item(struct pw_lane *lane, const struct pw_item *item)
+add_item(struct pw_writer *writer, const struct pw_item *item)
 {
     const char *kind = pw_kind_name(item->kind);
 
-    pw_array_uuid(&lane->runs, &item->task->id);
-    pw_array_int4(&lane->fences, item->task->fence);
-    pw_array_bytes(&lane->kinds, kind, strlen(kind));
-    pw_array_bytes(&lane->names, item->name, item->name == NULL ? 0 : strlen(item->name));
-    pw_array_bytes(&lane->payloads, item->payload.data, item->payload.size);
-    add_number(&lane->seqs, item->seq);
-    pw_array_int4(&lane->tasks, item->task->number);
-    add_number(&lane->millis, item->millis);
-    pw_array_bytes(&lane->options, item->option.data, item->option.size);
+    pw_array_uuid(&writer->runs, &item->task->id);
+    pw_array_int4(&writer->fences, item->task->fence);
+    pw_array_bytes(&writer->kinds, kind, strlen(kind));
+    pw_array_bytes(&writer->names, item->name, item->name == NULL ? 0 : strlen(item->name));
+    pw_array_bytes(&writer->payloads, item->payload.data, item->payload.size);
+    add_number(&writer->seqs, item->seq);
+    pw_array_int4(&writer->tasks, item->task->number);
+    add_number(&writer->millis, item->millis);
+    pw_array_bytes(&writer->options, item->option.data, item->option.size);
 }
 
 static bool
-arrays_ok(const struct pw_lane *lane)
+arrays_ok(const struct pw_writer *writer)
 {
-    return pw_array_ok(&lane->runs) && pw_array_ok(&lane->fences) && pw_array_ok(&lane->kinds) &&
-        pw_array_ok(&lane->names) && pw_array_ok(&lane->payloads) && pw_array_ok(&lane->seqs) &&
-        pw_array_ok(&lane->tasks) && pw_array_ok(&lane->millis) && pw_array_ok(&lane->options);
+    return pw_array_ok(&writer->runs) && pw_array_ok(&writer->fences) &&
+        pw_array_ok(&writer->kinds) && pw_array_ok(&writer->names) &&
+        pw_array_ok(&writer->payloads) && pw_array_ok(&writer->seqs) &&
+        pw_array_ok(&writer->tasks) && pw_array_ok(&writer->millis) &&
+        pw_array_ok(&writer->options);
 }
 
 int
-pw_batch_send(pawl_worker *worker, struct pw_lane *lane, int64_t now_us, struct pw_error *err)
+pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
 {
     struct pw_params params;
     bool plain = true;
     int status;
 
-    if (lane->batch.count == 0)
-        fill(lane);
-    if (lane->batch.count == 0)
+    if (writer->batch.count == 0)
+        fill(writer);
+    if (writer->batch.count == 0)
         return PAWL_OK;
-    begin_arrays(lane);
-    for (size_t i = 0; i < lane->batch.count; i++) {
-        add_item(lane, lane->batch.items[i]);
-        plain = plain && lane->batch.items[i]->option.data == NULL &&
-            lane->batch.items[i]->task->number == 0;
+    begin_arrays(writer);
+    for (size_t i = 0; i < writer->batch.count; i++) {
+        add_item(writer, writer->batch.items[i]);
+        plain = plain && writer->batch.items[i]->option.data == NULL &&
+            writer->batch.items[i]->task->number == 0;
     }
-    if (!arrays_ok(lane)) {
+    if (!arrays_ok(writer)) {
         pw_error_oom(err);
         return PAWL_ENOMEM;
     }
     pw_params_init(&params);
     pw_params_int8(&params, worker->session);
-    pw_params_array(&params, &lane->runs);
-    pw_params_array(&params, &lane->fences);
-    pw_params_array(&params, &lane->kinds);
-    pw_params_array(&params, &lane->names);
-    pw_params_array(&params, &lane->payloads);
-    pw_params_array(&params, &lane->seqs);
+    pw_params_array(&params, &writer->runs);
+    pw_params_array(&params, &writer->fences);
+    pw_params_array(&params, &writer->kinds);
+    pw_params_array(&params, &writer->names);
+    pw_params_array(&params, &writer->payloads);
+    pw_params_array(&params, &writer->seqs);
     if (plain)
         pw_params_null(&params);
     else
-        pw_params_array(&params, &lane->tasks);
-    pw_params_array(&params, &lane->millis);
+        pw_params_array(&params, &writer->tasks);
+    pw_params_array(&params, &writer->millis);
     if (plain)
         pw_params_null(&params);
     else
-        pw_params_array(&params, &lane->options);
-    lane->commit = (struct pw_request){
+        pw_params_array(&params, &writer->options);
+    writer->commit = (struct pw_request){
         .kind = PW_REQUEST_COMMIT, .session = worker->session, .sent_us = now_us};
-    lane->commit.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000));
-    status = pw_conn_send(lane->conn,
-        pw_statement(lane->batch.careful ? PW_STMT_COMMIT_CAREFULLY : PW_STMT_COMMIT), &params,
-        &lane->commit, err);
-    lane->commit.sent = status == PAWL_OK;
+    writer->commit.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000));
+    status = pw_conn_send(writer->conn,
+        pw_statement(writer->batch.careful ? PW_STMT_COMMIT_CAREFULLY : PW_STMT_COMMIT), &params,
+        &writer->commit, err);
+    writer->commit.sent = status == PAWL_OK;
     return status;
 }
 
@@ -182,7 +185,7 @@ fail_instead(pawl_worker *worker, struct pw_item *item, const char *reason, int6
         item->kind != PW_KIND_FAIL)
         return false;
     pw_task_fail_instead(item->task, reason);
-    pw_lane_add(worker, item, now_us);
+    pw_writer_add(worker, item, now_us);
     return true;
 }
 
@@ -266,14 +269,15 @@ is_about_data(const struct pw_error *error)
  * alone; in the end that item is, and then nobody waits for it.
  */
 static void
-take_apart(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *error, int64_t now_us)
+take_apart(
+    pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
 {
-    struct pw_item *item = lane->batch.items[0];
-    size_t half = lane->batch.count / 2;
+    struct pw_item *item = writer->batch.items[0];
+    size_t half = writer->batch.count / 2;
     struct pw_list rest;
 
-    if (lane->batch.count == 1) {
-        lane->batch.count = 0;
+    if (writer->batch.count == 1) {
+        writer->batch.count = 0;
         if (is_about_data(error))
             refuse(worker, item, error->message, now_us);
         else
@@ -281,84 +285,86 @@ take_apart(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *err
         return;
     }
     pw_list_init(&rest);
-    for (size_t i = half; i < lane->batch.count; i++)
-        pw_list_add_tail(&rest, &lane->batch.items[i]->link);
-    lane->batch.count = half;
-    lane->batch_cap = half;
-    pw_lane_put_back(lane, &rest, now_us);
+    for (size_t i = half; i < writer->batch.count; i++)
+        pw_list_add_tail(&rest, &writer->batch.items[i]->link);
+    writer->batch.count = half;
+    writer->batch_cap = half;
+    pw_writer_put_back(writer, &rest, now_us);
 }
 
 /* The whole call failed, and has done nothing: it goes again, item by item protected from each other, later and later. */
 static void
-send_again(pawl_worker *worker, struct pw_lane *lane, const struct pw_error *error, int64_t now_us)
+send_again(
+    pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
 {
-    bool careful = lane->batch.careful;
+    bool careful = writer->batch.careful;
 
-    lane->batch.careful = true;
+    writer->batch.careful = true;
     if (!careful)
         return;
-    lane->batch.tries++;
-    lane->batch.again_at_us = pw_add_us(
-        now_us, pw_backoff_us(&worker->rand, lane->batch.tries, again_base_us, again_cap_us));
+    writer->batch.tries++;
+    writer->batch.again_at_us = pw_add_us(
+        now_us, pw_backoff_us(&worker->rand, writer->batch.tries, again_base_us, again_cap_us));
     pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "commit_failed", NULL, error);
-    if (lane->batch.tries > 1)
-        take_apart(worker, lane, error, now_us);
+    if (writer->batch.tries > 1)
+        take_apart(worker, writer, error, now_us);
 }
 
 /* Which row answers which item. False: some item has none, or more than one. */
 static bool
-find_rows(struct pw_lane *lane, const struct pw_rows *rows)
+find_rows(struct pw_writer *writer, const struct pw_rows *rows)
 {
-    int count = (int)lane->batch.count;
+    int count = (int)writer->batch.count;
 
     if (pw_rows_count(rows) != count)
         return false;
     for (int i = 0; i < count; i++)
-        lane->batch.rows[i] = -1;
+        writer->batch.rows[i] = -1;
     for (int row = 0; row < count; row++) {
         int32_t number;
 
         /* guard:commit_rows */
         if (!pw_rows_int4(rows, row, 0, &number) || number < 1 || number > count ||
-            lane->batch.rows[number - 1] >= 0)
+            writer->batch.rows[number - 1] >= 0)
             return false;
-        lane->batch.rows[number - 1] = row;
+        writer->batch.rows[number - 1] = row;
     }
     return true;
 }
 
 void
-pw_batch_reply(pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us)
+pw_batch_reply(
+    pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us)
 {
     const struct pw_request *request = reply->tag;
-    size_t count = lane->batch.count;
+    size_t count = writer->batch.count;
 
-    /* The session ended meanwhile, and everybody has been told; what the lane has now is another batch. */
+    /* The session ended meanwhile, and everybody has been told; what the writer has now is another batch. */
     if (count == 0 || request->session != worker->session)
         return;
     if (reply->status != PAWL_OK) {
         if (!pw_session_check(worker, reply, now_us))
-            send_again(worker, lane, &reply->error, now_us);
+            send_again(worker, writer, &reply->error, now_us);
         return;
     }
     /* guard:commit_unreplicated */
     if (reply->unreplicated) {
-        lane->batch.confirm = true;
-        lane->batch.careful = true;
+        writer->batch.confirm = true;
+        writer->batch.careful = true;
         return;
     }
-    if (!find_rows(lane, &reply->rows)) {
+    if (!find_rows(writer, &reply->rows)) {
         pw_error_set(&reply->error, PAWL_ESCHEMA, "the answer to a commit makes no sense");
-        send_again(worker, lane, &reply->error, now_us);
+        send_again(worker, writer, &reply->error, now_us);
         return;
     }
-    lane->batch.count = 0;
-    lane->last_count = count;
-    lane->batch_cap = 2 * lane->batch_cap < (size_t)worker->settings.batch_max
-        ? 2 * lane->batch_cap
+    writer->batch.count = 0;
+    writer->last_count = count;
+    writer->batch_cap = 2 * writer->batch_cap < (size_t)worker->settings.batch_max
+        ? 2 * writer->batch_cap
         : (size_t)worker->settings.batch_max;
     pw_worker_add(worker, PW_COUNT_BATCHES, 1);
     pw_worker_add(worker, PW_COUNT_COMMITTED, (int64_t)count);
     for (size_t i = 0; i < count; i++)
-        answer_item(worker, lane->batch.items[i], &reply->rows, lane->batch.rows[i], now_us);
+        answer_item(worker, writer->batch.items[i], &reply->rows, writer->batch.rows[i], now_us);
 }

@@ -121,23 +121,24 @@ free_places(pawl_worker *worker, bool *none_held)
                                                             : (int32_t)(concurrency - active);
 }
 
-/* A lane that can take a request, in turns. */
-static struct pw_lane *
-pick_lane(pawl_worker *worker)
+/* A writer that can take a request, in turns. */
+static struct pw_writer *
+pick_writer(pawl_worker *worker)
 {
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        struct pw_lane *lane = &worker->lanes[(worker->lane_next + i) % worker->lane_count];
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer =
+            &worker->writers[(worker->writer_next + i) % worker->writer_count];
 
-        if (lane->conn != NULL && pw_conn_can_send(lane->conn)) {
-            worker->lane_next = (worker->lane_next + i + 1) % worker->lane_count;
-            return lane;
+        if (writer->conn != NULL && pw_conn_can_send(writer->conn)) {
+            worker->writer_next = (worker->writer_next + i + 1) % worker->writer_count;
+            return writer;
         }
     }
     return NULL;
 }
 
 static int
-send_idle(pawl_worker *worker, struct pw_lane *lane, int64_t now_us, struct pw_error *err)
+send_idle(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
 {
     struct pw_params params;
     int status;
@@ -147,28 +148,28 @@ send_idle(pawl_worker *worker, struct pw_lane *lane, int64_t now_us, struct pw_e
     pw_params_bool(&params, true);
     worker->idle_request = new_request(worker, PW_REQUEST_IDLE, now_us);
     status =
-        pw_conn_send(lane->conn, pw_statement(PW_STMT_IDLE), &params, &worker->idle_request, err);
+        pw_conn_send(writer->conn, pw_statement(PW_STMT_IDLE), &params, &worker->idle_request, err);
     worker->idle_request.sent = status == PAWL_OK;
     return status;
 }
 
 static void
-send_claim(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
+send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
     struct pw_params params;
     struct pw_error err = {0};
 
     /* Marked idle first, then looked once more: what is triggered in between is found or notified. */
     if (worker->idle == PW_LOOKING && worker->listening && !worker->idle_marked) {
-        if (send_idle(worker, lane, now_us, &err) != PAWL_OK) {
+        if (send_idle(worker, writer, now_us, &err) != PAWL_OK) {
             worker->claim_at_us = pw_add_us(now_us, 10000);
             return;
         }
         worker->idle_marked = true;
-        worker->claim_lane = lane;
+        worker->claim_writer = writer;
         /* One request at a time: the claim follows when this one is answered. */
-        if (!pw_conn_can_send(lane->conn)) {
-            pw_conn_pump(lane->conn);
+        if (!pw_conn_can_send(writer->conn)) {
+            pw_conn_pump(writer->conn);
             return;
         }
     }
@@ -178,7 +179,7 @@ send_claim(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
     pw_params_int4(&params, worker->claim_number);
     pw_params_bool(&params, worker->claim_quiet);
     worker->claim = new_request(worker, PW_REQUEST_CLAIM, now_us);
-    if (pw_conn_send(lane->conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claim, &err) !=
+    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claim, &err) !=
         PAWL_OK) {
         worker->claim_at_us = pw_add_us(now_us, 10000);
         return;
@@ -190,12 +191,12 @@ send_claim(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
         worker->hinted_us = now_us;
     worker->hint_pending = false;
     worker->idle_marked = false;
-    worker->claim_lane = lane;
-    pw_conn_pump(lane->conn);
+    worker->claim_writer = writer;
+    pw_conn_pump(writer->conn);
 }
 
 static void
-send_held(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
+send_held(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
     struct pw_params params;
     struct pw_error err = {0};
@@ -204,12 +205,12 @@ send_held(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
     pw_params_int8(&params, worker->session);
     worker->held_request = new_request(worker, PW_REQUEST_HELD, now_us);
     worker->held_at_us = pw_add_us(now_us, held_after_us);
-    if (pw_conn_send(lane->conn, pw_statement(PW_STMT_HELD), &params, &worker->held_request,
+    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_HELD), &params, &worker->held_request,
             &err) != PAWL_OK)
         return;
     worker->held_request.sent = true;
-    worker->claim_lane = lane;
-    pw_conn_pump(lane->conn);
+    worker->claim_writer = writer;
+    pw_conn_pump(writer->conn);
 }
 
 static void
@@ -258,7 +259,7 @@ is_asking(const pawl_worker *worker)
 void
 pw_claim_turn(pawl_worker *worker, int64_t now_us)
 {
-    struct pw_lane *lane;
+    struct pw_writer *writer;
     bool none_held = false;
     bool looks;
     int32_t most;
@@ -269,16 +270,16 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
     look_when_asked(worker, now_us);
     most = worker->claim_pending ? worker->claim_most : free_places(worker, &none_held);
     worker->no_place = most == 0;
-    worker->no_lane = false;
+    worker->no_writer = false;
     looks = now_us >= worker->held_at_us && !worker->claim_pending;
     if (!looks && (most == 0 || now_us < worker->claim_at_us))
         return;
-    lane = pick_lane(worker);
-    worker->no_lane = lane == NULL;
-    if (lane == NULL)
+    writer = pick_writer(worker);
+    worker->no_writer = writer == NULL;
+    if (writer == NULL)
         return;
     if (looks) {
-        send_held(worker, lane, now_us);
+        send_held(worker, writer, now_us);
         return;
     }
     /* Nothing has notified the worker, but timers may be due. */
@@ -297,7 +298,7 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
         worker->claim_quiet = none_held;
         worker->claim_looks = worker->looked;
     }
-    send_claim(worker, lane, now_us);
+    send_claim(worker, writer, now_us);
 }
 
 int64_t
@@ -311,7 +312,7 @@ pw_claim_next_us(const pawl_worker *worker)
         return worker->idle_request.deadline_us;
     if (worker->held_request.sent)
         return worker->held_request.deadline_us;
-    if (worker->session_state != PW_SESSION_LIVE || worker->no_lane ||
+    if (worker->session_state != PW_SESSION_LIVE || worker->no_writer ||
         (worker->tick_first && worker->tick.sent))
         return INT64_MAX;
     if (worker->no_place)
@@ -333,11 +334,11 @@ give_up_claim(pawl_worker *worker, int64_t now_us)
 }
 
 void
-pw_claim_broken(pawl_worker *worker, struct pw_lane *lane, int64_t now_us)
+pw_claim_broken(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
-    if (worker->claim_lane != lane)
+    if (worker->claim_writer != writer)
         return;
-    worker->claim_lane = NULL;
+    worker->claim_writer = NULL;
     worker->idle_request.sent = false;
     worker->idle_marked = false;
     worker->held_request.sent = false;
@@ -453,7 +454,7 @@ take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_u
 
     if (task == NULL)
         return false;
-    task->lane = worker->claim_lane->number;
+    task->writer = worker->claim_writer->number;
     if (!read_task(task, rows, row, now_us) || (task->run = pw_run_new(task)) == NULL ||
         !put_task(worker, task)) {
         pw_run_free(task->run);
@@ -464,7 +465,7 @@ take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_u
     (void)pw_worker_find(worker, task->workflow, &function, &task->userdata);
     if (task->suspect)
         worker->suspect_held = true;
-    worker->claim_lane->active++;
+    worker->claim_writer->active++;
     (void)pthread_mutex_lock(&worker->lock);
     worker->active++;
     worker->held++;
@@ -598,13 +599,13 @@ give_back_unknown(pawl_worker *worker, const struct pw_rows *rows, int row)
 
     if (task == NULL)
         return false;
-    task->lane = worker->claim_lane->number;
+    task->writer = worker->claim_writer->number;
     if (!pw_rows_uuid(rows, row, 0, &task->id) || !pw_rows_int4(rows, row, 1, &task->number) ||
         !pw_rows_int4(rows, row, 2, &task->fence) || !put_task(worker, task)) {
         pw_free(task);
         return false;
     }
-    worker->claim_lane->active++;
+    worker->claim_writer->active++;
     (void)pthread_mutex_lock(&worker->lock);
     worker->active++;
     worker->held++;

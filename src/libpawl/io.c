@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    FDS = PW_LANES_MAX + 2
+    FDS = PW_WRITERS_MAX + 2
 };
 
 void
@@ -17,7 +17,7 @@ pw_io_wake(pawl_worker *worker)
     pw_wake_set(&worker->wake);
 }
 
-/* Moves what handlers posted to the lanes of their tasks. */
+/* Moves what handlers posted to the writers of their tasks. */
 static void
 gather(pawl_worker *worker, int64_t now_us)
 {
@@ -36,16 +36,16 @@ gather(pawl_worker *worker, int64_t now_us)
         pw_item_take(item);
         if (item == &task->last) {
             task->finished = true;
-            worker->lanes[task->lane].active--;
+            worker->writers[task->writer].active--;
         }
         if (atomic_load(&task->standing) == PW_LEASE_LOST)
             pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, "the lease was lost");
         else
-            pw_lane_add(worker, item, now_us);
+            pw_writer_add(worker, item, now_us);
     }
 }
 
-/* Items that were busy go back to their lanes when their time has come. */
+/* Items that were busy go back to their writers when their time has come. */
 static void
 unpark(pawl_worker *worker, int64_t now_us)
 {
@@ -53,14 +53,14 @@ unpark(pawl_worker *worker, int64_t now_us)
 
     for (struct pw_list *link = pw_list_first(&worker->parked); link != NULL; link = next) {
         struct pw_task *task = PW_CONTAINER(link, struct pw_task, parked_link);
-        struct pw_lane *lane = &worker->lanes[task->lane];
+        struct pw_writer *writer = &worker->writers[task->writer];
 
         next = pw_list_next(&worker->parked, link);
         if (task->parked_until_us > now_us)
             continue;
         pw_list_remove(link);
         /* Before what the run may have posted since. */
-        pw_lane_put_back(lane, &task->items, now_us);
+        pw_writer_put_back(writer, &task->items, now_us);
     }
 }
 
@@ -109,8 +109,8 @@ next_turn(const pawl_worker *worker)
     other = pw_claim_next_us(worker);
     if (other < at)
         at = other;
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        other = pw_lane_next_us(worker, &worker->lanes[i]);
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        other = pw_writer_next_us(worker, &worker->writers[i]);
         if (other < at)
             at = other;
     }
@@ -134,7 +134,7 @@ watch(struct pollfd *fd, const struct pw_conn *conn, int64_t now_us, int64_t *un
         *until_us = now_us;
 }
 
-/* Waits for the connections, for a wake-up, or for the next thing that is due. fds: the wake-up, control, then the lanes. */
+/* Waits for the connections, for a wake-up, or for the next thing that is due. fds: the wake-up, control, then the writers. */
 static void
 wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
 {
@@ -146,8 +146,8 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
         fds[i] = (struct pollfd){.fd = -1};
     fds[0] = (struct pollfd){.fd = worker->wake.fd, .events = POLLIN};
     watch(&fds[1], worker->control, now_us, &until_us);
-    for (size_t i = 0; i < worker->lane_count; i++)
-        watch(&fds[2 + i], worker->lanes[i].conn, now_us, &until_us);
+    for (size_t i = 0; i < worker->writer_count; i++)
+        watch(&fds[2 + i], worker->writers[i].conn, now_us, &until_us);
     /* Handlers look at this flag after they have posted; so look at their list after it is set. */
     atomic_store(&worker->sleeping, true);
     (void)pthread_mutex_lock(&worker->lock);
@@ -182,11 +182,11 @@ take_replies(pawl_worker *worker)
         pw_reply_done(&reply);
         taken = true;
     }
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        struct pw_lane *lane = &worker->lanes[i];
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
 
-        while (lane->conn != NULL && pw_conn_take(lane->conn, &reply)) {
-            pw_lane_reply(worker, lane, &reply, pw_now_us());
+        while (writer->conn != NULL && pw_conn_take(writer->conn, &reply)) {
+            pw_writer_reply(worker, writer, &reply, pw_now_us());
             pw_reply_done(&reply);
             taken = true;
         }
@@ -200,49 +200,50 @@ pump(pawl_worker *worker, const struct pollfd *fds)
 {
     if (worker->control != NULL && fds[1].revents != 0)
         pw_conn_pump(worker->control);
-    for (size_t i = 0; i < worker->lane_count; i++)
-        if (worker->lanes[i].conn != NULL && fds[2 + i].revents != 0)
-            pw_conn_pump(worker->lanes[i].conn);
+    for (size_t i = 0; i < worker->writer_count; i++)
+        if (worker->writers[i].conn != NULL && fds[2 + i].revents != 0)
+            pw_conn_pump(worker->writers[i].conn);
     (void)take_replies(worker);
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        struct pw_lane *lane = &worker->lanes[i];
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
 
-        if (lane->conn != NULL && pw_conn_state(lane->conn) == PW_CONN_BROKEN)
-            pw_lane_broken(worker, lane, pw_conn_error(lane->conn), pw_now_us());
+        if (writer->conn != NULL && pw_conn_state(writer->conn) == PW_CONN_BROKEN)
+            pw_writer_broken(worker, writer, pw_conn_error(writer->conn), pw_now_us());
     }
 }
 
 /* Waits for what is under way on the work connections: what a claim takes after the goodbye would belong to nobody. */
 static void
-settle_lanes(pawl_worker *worker, int64_t until_us)
+settle_writers(pawl_worker *worker, int64_t until_us)
 {
     struct pw_reply reply;
     struct pw_error err = {0};
 
-    for (size_t i = 0; i < worker->lane_count; i++) {
-        struct pw_lane *lane = &worker->lanes[i];
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
 
-        while (lane->conn != NULL && pw_conn_in_flight(lane->conn) > 0 &&
-            pw_conn_wait(lane->conn, until_us, &err) == PAWL_OK &&
-            pw_conn_take(lane->conn, &reply)) {
+        while (writer->conn != NULL && pw_conn_in_flight(writer->conn) > 0 &&
+            pw_conn_wait(writer->conn, until_us, &err) == PAWL_OK &&
+            pw_conn_take(writer->conn, &reply)) {
             /* What was claimed is not handed out any more; the goodbye gives it back. */
             if (((struct pw_request *)reply.tag)->kind != PW_REQUEST_CLAIM)
-                pw_lane_reply(worker, lane, &reply, pw_now_us());
+                pw_writer_reply(worker, writer, &reply, pw_now_us());
             pw_reply_done(&reply);
             pw_run_wake(&worker->woken);
         }
     }
 }
 
-/* Where to say goodbye: on the session's own connection or, while that is being opened again, on one of the lanes'. */
+/* Where to say goodbye: on the session's own connection or, while that is being opened again, on one of the writers'. */
 static struct pw_conn *
 find_conn(const pawl_worker *worker)
 {
     if (worker->control != NULL && pw_conn_state(worker->control) == PW_CONN_READY)
         return worker->control;
-    for (size_t i = 0; i < worker->lane_count; i++)
-        if (worker->lanes[i].conn != NULL && pw_conn_state(worker->lanes[i].conn) == PW_CONN_READY)
-            return worker->lanes[i].conn;
+    for (size_t i = 0; i < worker->writer_count; i++)
+        if (worker->writers[i].conn != NULL &&
+            pw_conn_state(worker->writers[i].conn) == PW_CONN_READY)
+            return worker->writers[i].conn;
     return NULL;
 }
 
@@ -294,7 +295,7 @@ leave(pawl_worker *worker)
     if (worker->left_by_us < until_us)
         until_us = worker->left_by_us;
     (void)pthread_mutex_unlock(&worker->lock);
-    settle_lanes(worker, until_us);
+    settle_writers(worker, until_us);
     /* What is given back may be with others before the goodbye is answered: who wants to start a step waits until it is told. */
     atomic_store(&worker->lease_until_us, 0);
     while ((conn = find_conn(worker)) != NULL && !say_goodbye(worker, conn, until_us) &&
@@ -368,10 +369,10 @@ pw_io_main(void *arg)
         unpark(worker, now_us);
         pw_session_turn(worker, now_us);
         pw_claim_turn(worker, now_us);
-        for (size_t i = 0; i < worker->lane_count; i++)
-            pw_lane_rescue(worker, &worker->lanes[i], now_us);
-        for (size_t i = 0; i < worker->lane_count; i++)
-            pw_lane_turn(worker, &worker->lanes[i], now_us);
+        for (size_t i = 0; i < worker->writer_count; i++)
+            pw_writer_rescue(worker, &worker->writers[i], now_us);
+        for (size_t i = 0; i < worker->writer_count; i++)
+            pw_writer_turn(worker, &worker->writers[i], now_us);
         /* A fast reply is read while its request is still being sent; then poll would have nothing to say. */
         if (!take_replies(worker)) {
             pw_run_wake(&worker->woken);

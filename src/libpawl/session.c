@@ -375,8 +375,8 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
     /* guard:lost_is_told */
     while ((entry = pw_map_next(&worker->tasks, &at)) != NULL)
         atomic_store(&((struct pw_task *)entry->value)->standing, PW_LEASE_LOST);
-    for (size_t i = 0; i < PW_LANES_MAX; i++)
-        pw_lane_lose(worker, &worker->lanes[i]);
+    for (size_t i = 0; i < PW_WRITERS_MAX; i++)
+        pw_writer_lose(worker, &worker->writers[i]);
     while ((link = pw_list_first(&worker->parked)) != NULL) {
         pw_list_remove(link);
         pw_task_lose(worker, PW_CONTAINER(link, struct pw_task, parked_link));

@@ -55,7 +55,7 @@ struct pw_task {
     atomic_int seq;      /* the last that was given out */
 
     /* Of the I/O thread alone. */
-    int lane;
+    int writer;
     struct pw_list
         link; /* in the queue of runs that were claimed and not handed out; guarded by the worker's lock */
     struct pw_list parked_link; /* in the list of tasks with parked items */

@@ -89,9 +89,9 @@ init_parts(pawl_worker *worker, struct pw_error *err)
         pw_error_errno(err, PAWL_ENOMEM, errnum, "could not make a wake-up descriptor");
         return PAWL_ENOMEM;
     }
-    worker->lane_count = (size_t)worker->settings.connections;
-    for (size_t i = 0; i < PW_LANES_MAX && status == PAWL_OK; i++)
-        status = pw_lane_init(&worker->lanes[i], (int)i, &worker->settings, err);
+    worker->writer_count = (size_t)worker->settings.connections;
+    for (size_t i = 0; i < PW_WRITERS_MAX && status == PAWL_OK; i++)
+        status = pw_writer_init(&worker->writers[i], (int)i, &worker->settings, err);
     return status;
 }
 
@@ -115,8 +115,8 @@ init_lists(pawl_worker *worker)
     worker->drain_fd = -1;
     worker->wake.fd = -1;
     worker->ready.fd = -1;
-    for (size_t i = 0; i < PW_LANES_MAX; i++)
-        pw_list_init(&worker->lanes[i].waiting);
+    for (size_t i = 0; i < PW_WRITERS_MAX; i++)
+        pw_list_init(&worker->writers[i].waiting);
 }
 
 static void
@@ -126,8 +126,8 @@ free_memory(pawl_worker *worker)
         pw_free(worker->handlers[i].pattern);
     for (size_t i = 0; i < worker->undo_count; i++)
         pw_free(worker->undos[i].name);
-    for (size_t i = 0; i < PW_LANES_MAX; i++)
-        pw_lane_done(&worker->lanes[i]);
+    for (size_t i = 0; i < PW_WRITERS_MAX; i++)
+        pw_writer_done(&worker->writers[i]);
     pw_free(worker->handlers);
     pw_free(worker->undos);
     pw_map_done(&worker->tasks);
@@ -239,9 +239,9 @@ stop(pawl_worker *worker, int64_t timeout_ms)
 static void
 close_connections(pawl_worker *worker, void (*close_conn)(struct pw_conn *))
 {
-    for (size_t i = 0; i < PW_LANES_MAX; i++) {
-        close_conn(worker->lanes[i].conn);
-        worker->lanes[i].conn = NULL;
+    for (size_t i = 0; i < PW_WRITERS_MAX; i++) {
+        close_conn(worker->writers[i].conn);
+        worker->writers[i].conn = NULL;
     }
     close_conn(worker->control);
     worker->control = NULL;

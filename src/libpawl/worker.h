@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker, as its own files see it: worker.c (the object and what users call), io.c (the thread and its loop), session.c
- * (register, heartbeat, lease), tick.c (housekeeping), claim.c, batch.c and lane.c (what goes over the work connections), task.c (the seam to handlers).
+ * (register, heartbeat, lease), tick.c (housekeeping), claim.c, batch.c and writer.c (what goes over the work connections), task.c (the seam to handlers).
  *
  * One lock, held for a few instructions only, never across SQL or a callback. What it guards is said below; all else in the
  * structure belongs to the I/O thread once that is started, or is not changed after the start.
@@ -27,7 +27,7 @@
 #include <sys/types.h>
 
 enum {
-    PW_LANES_MAX = 2,
+    PW_WRITERS_MAX = 2,
     PW_CLAIM_MAX = 1000,    /* the engine gives no more at once */
     PW_HANDLERS_MAX = 1000, /* as many as the engine takes of one session */
     PW_LEAVE_US = 5000000,  /* how long the I/O thread tries to say goodbye */
@@ -69,7 +69,7 @@ struct pw_batch {
 };
 
 /* A connection that claims and commits. One commit is under way at a time, so that what one run posts stays in order. */
-struct pw_lane {
+struct pw_writer {
     int number;
     struct pw_conn *conn; /* NULL: to be opened at open_at_us */
     int64_t open_at_us;
@@ -83,7 +83,7 @@ struct pw_lane {
     struct pw_list waiting; /* items to be sent */
     size_t waiting_count;
     int64_t waiting_since_us;
-    size_t active; /* tasks of this lane whose handlers execute */
+    size_t active; /* tasks of this writer whose handlers execute */
     size_t last_count;
 
     struct pw_batch batch;
@@ -178,9 +178,9 @@ struct pawl_worker {
 
     /* Of the I/O thread. */
     struct pw_rand rand;
-    struct pw_lane lanes[PW_LANES_MAX];
-    size_t lane_count;
-    size_t lane_next;
+    struct pw_writer writers[PW_WRITERS_MAX];
+    size_t writer_count;
+    size_t writer_next;
     struct pw_map tasks;
     struct pw_list parked; /* tasks with items that were busy */
     struct pw_list woken;  /* branches that are answered, to be woken at the next turn */
@@ -211,7 +211,7 @@ struct pawl_worker {
     enum pw_idle idle;
     struct pw_request claim;
     struct pw_request idle_request;
-    struct pw_lane *claim_lane;
+    struct pw_writer *claim_writer;
     int32_t claim_most;
     int32_t claim_cap;     /* not more at once, because a claim of more has failed */
     int32_t claim_number;  /* the request's number: the same until it is answered */
@@ -228,7 +228,7 @@ struct pawl_worker {
     int64_t poll_at_us; /* when an idle worker looks although nothing has notified it */
     unsigned claim_tries;
     unsigned looked;
-    bool no_lane;     /* no connection can take a claim: whichever can again wakes the thread */
+    bool no_writer;   /* no connection can take a claim: whichever can again wakes the thread */
     bool idle_marked; /* for the claim that comes next */
     bool no_place;    /* as many runs execute as may: whoever finishes one wakes the thread */
     bool suspect_held;
@@ -281,36 +281,37 @@ int64_t pw_tick_next_us(const pawl_worker *worker);
 /* Whether a claim waits for the tick, because timers may be due. */
 bool pw_tick_first(pawl_worker *worker, int64_t now_us);
 
-/* lane.c: what happens on the work connections. */
-int pw_lane_init(
-    struct pw_lane *lane, int number, const struct pw_settings *settings, struct pw_error *err);
-void pw_lane_done(struct pw_lane *lane);
-void pw_lane_turn(pawl_worker *worker, struct pw_lane *lane, int64_t now_us);
-/* Answers everything that waits on this lane, because the session has ended. */
-void pw_lane_lose(pawl_worker *worker, struct pw_lane *lane);
-void pw_lane_broken(
-    pawl_worker *worker, struct pw_lane *lane, const struct pw_error *error, int64_t now_us);
+/* writer.c: what happens on the work connections. */
+int pw_writer_init(
+    struct pw_writer *writer, int number, const struct pw_settings *settings, struct pw_error *err);
+void pw_writer_done(struct pw_writer *writer);
+void pw_writer_turn(pawl_worker *worker, struct pw_writer *writer, int64_t now_us);
+/* Answers everything that waits on this writer, because the session has ended. */
+void pw_writer_lose(pawl_worker *worker, struct pw_writer *writer);
+void pw_writer_broken(
+    pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us);
 /* Whether a request has waited too long for its reply. */
 bool pw_request_late(const struct pw_request *request, int64_t now_us);
-/* Gives what a lane has to one that works, if it has been without a connection for a while. */
-void pw_lane_rescue(pawl_worker *worker, struct pw_lane *lane, int64_t now_us);
-void pw_lane_reply(
-    pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us);
-int64_t pw_lane_next_us(const pawl_worker *worker, const struct pw_lane *lane);
+/* Gives what a writer has to one that works, if it has been without a connection for a while. */
+void pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us);
+void pw_writer_reply(
+    pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us);
+int64_t pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer);
 /* Puts an item at the end of what its task has to send. */
-void pw_lane_add(pawl_worker *worker, struct pw_item *item, int64_t now_us);
+void pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us);
 /* Puts a list of items back before everything else, in its order. */
-void pw_lane_put_back(struct pw_lane *lane, struct pw_list *items, int64_t now_us);
+void pw_writer_put_back(struct pw_writer *writer, struct pw_list *items, int64_t now_us);
 
 /* batch.c */
-int pw_batch_send(pawl_worker *worker, struct pw_lane *lane, int64_t now_us, struct pw_error *err);
+int pw_batch_send(
+    pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err);
 void pw_batch_reply(
-    pawl_worker *worker, struct pw_lane *lane, struct pw_reply *reply, int64_t now_us);
+    pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us);
 
 /* claim.c */
 void pw_claim_turn(pawl_worker *worker, int64_t now_us);
 void pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
-void pw_claim_broken(pawl_worker *worker, struct pw_lane *lane, int64_t now_us);
+void pw_claim_broken(pawl_worker *worker, struct pw_writer *writer, int64_t now_us);
 /* Whether one of the requests about claims has waited too long. */
 bool pw_claim_late(const pawl_worker *worker, int64_t now_us);
 void pw_claim_soon(pawl_worker *worker, int64_t at_us);

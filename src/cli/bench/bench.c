@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* One connection with its thread. */
-struct lane {
+struct client {
     const struct bench *bench;
     const char *script;
     pthread_t thread;
@@ -54,60 +54,60 @@ bench_percentiles(int64_t *times_us, size_t count, struct bench_figure *figure)
 static int
 take_turn(int64_t elapsed_us, void *userdata)
 {
-    struct lane *lane = userdata;
+    struct client *client = userdata;
     int64_t now_us = pw_now_us();
 
-    if (lane->end_us == 0)
-        lane->end_us = pw_add_us(now_us, lane->time_us);
+    if (client->end_us == 0)
+        client->end_us = pw_add_us(now_us, client->time_us);
     else
-        lane->times_us[lane->count++] = elapsed_us;
-    return lane->count < lane->most && (lane->count == 0 || now_us < lane->end_us) &&
-        !bench_interrupted(lane->bench);
+        client->times_us[client->count++] = elapsed_us;
+    return client->count < client->most && (client->count == 0 || now_us < client->end_us) &&
+        !bench_interrupted(client->bench);
 }
 
 static void *
 go(void *arg)
 {
-    struct lane *lane = arg;
+    struct client *client = arg;
 
-    lane->status =
-        pawl_admin_measure(lane->bench->config, lane->script, take_turn, lane, &lane->error);
+    client->status = pawl_admin_measure(
+        client->bench->config, client->script, take_turn, client, &client->error);
     return NULL;
 }
 
 /* Waits for all. The first error is said, the others would be the same. */
 static int
-join(struct lane *lanes, int count)
+join(struct client *clients, int count)
 {
     int code = EXIT_OK;
 
     for (int i = 0; i < count; i++) {
-        if (!lanes[i].started)
+        if (!clients[i].started)
             continue;
-        (void)pthread_join(lanes[i].thread, NULL);
+        (void)pthread_join(clients[i].thread, NULL);
         if (code == EXIT_OK)
-            code = exit_with(lanes[i].status, lanes[i].error);
+            code = exit_with(clients[i].status, clients[i].error);
         else
-            pawl_error_free(lanes[i].error);
+            pawl_error_free(clients[i].error);
     }
     return code;
 }
 
-/* Moves the times of all lanes to the front, and adds up what they did in a second. */
+/* Moves the times of all clients to the front, and adds up what they did in a second. */
 static size_t
-gather(const struct lane *lanes, int lane_count, int items, int64_t *times_us, double *per_s)
+gather(const struct client *clients, int client_count, int items, int64_t *times_us, double *per_s)
 {
     size_t count = 0;
 
     *per_s = 0;
-    for (int i = 0; i < lane_count; i++) {
+    for (int i = 0; i < client_count; i++) {
         int64_t sum_us = 1;
 
-        for (size_t turn = 0; turn < lanes[i].count; turn++) {
-            times_us[count++] = lanes[i].times_us[turn];
-            sum_us += lanes[i].times_us[turn];
+        for (size_t turn = 0; turn < clients[i].count; turn++) {
+            times_us[count++] = clients[i].times_us[turn];
+            sum_us += clients[i].times_us[turn];
         }
-        *per_s += (double)lanes[i].count * items * 1e6 / (double)sum_us;
+        *per_s += (double)clients[i].count * items * 1e6 / (double)sum_us;
     }
     return count;
 }
@@ -116,7 +116,7 @@ int
 bench_script(const struct bench *bench, const char *script, int connections, int items,
     int64_t time_us, struct bench_figure *figure)
 {
-    struct lane lanes[BENCH_CONNECTIONS_MAX] = {0};
+    struct client clients[BENCH_CONNECTIONS_MAX] = {0};
     size_t most = (size_t)(BENCH_ITEMS_MAX / items / connections);
     int64_t *times_us = calloc(most * (size_t)connections, sizeof(*times_us));
     int code = EXIT_OK;
@@ -125,20 +125,20 @@ bench_script(const struct bench *bench, const char *script, int connections, int
     if (times_us == NULL)
         return exit_saying(EXIT_OTHER, NULL, "out of memory");
     for (int i = 0; i < connections; i++) {
-        lanes[i] = (struct lane){.bench = bench,
+        clients[i] = (struct client){.bench = bench,
             .script = script,
             .time_us = time_us,
             .times_us = times_us + (size_t)i * most,
             .most = most};
-        lanes[i].started = pthread_create(&lanes[i].thread, NULL, go, &lanes[i]) == 0;
-        if (!lanes[i].started)
+        clients[i].started = pthread_create(&clients[i].thread, NULL, go, &clients[i]) == 0;
+        if (!clients[i].started)
             code = exit_saying(EXIT_OTHER, NULL, "cannot start a thread");
     }
-    joined = join(lanes, connections);
+    joined = join(clients, connections);
     if (code == EXIT_OK)
         code = joined;
     if (code == EXIT_OK) {
-        size_t count = gather(lanes, connections, items, times_us, &figure->per_s);
+        size_t count = gather(clients, connections, items, times_us, &figure->per_s);
 
         bench_percentiles(times_us, count, figure);
         code = bench_interrupted(bench) ? EXIT_INTERRUPTED : EXIT_OK;

@@ -29,8 +29,8 @@ a_claim_that_gave_nothing_is_no_reason_to_ask_for_more(void **state)
     for (int i = 0; i < 3; i++) {
         assert_true(worker->claim_pending);
         worker->claim.sent = true;
-        worker->claim_lane = &worker->lanes[0];
-        pw_claim_broken(worker, &worker->lanes[0], now_us);
+        worker->claim_writer = &worker->writers[0];
+        pw_claim_broken(worker, &worker->writers[0], now_us);
     }
     assert_false(worker->claim_pending);
     assert_int_equal(worker->claim_cap, 100);

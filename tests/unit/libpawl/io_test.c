@@ -89,7 +89,7 @@ hand_out(pawl_worker *worker)
     task->run = pw_run_new(task);
     assert_non_null(task->run);
     assert_true(pw_map_put(&worker->tasks, &task->id, 0, task));
-    worker->lanes[0].active++;
+    worker->writers[0].active++;
     worker->active++;
     worker->held++;
     return task;

@@ -21,7 +21,7 @@ set_up(void **state)
     if (config == NULL || pawl_worker_new(config, &worker, NULL) != PAWL_OK)
         return -1;
     pawl_config_free(config);
-    assert_int_equal(worker->lane_count, 2);
+    assert_int_equal(worker->writer_count, 2);
     worker->session = 2;
     worker->session_state = PW_SESSION_LIVE;
     *state = worker;
@@ -35,66 +35,66 @@ tear_down(void **state)
     return 0;
 }
 
-/* The first lane has been without a connection for long, and has something to commit. */
+/* The first writer has been without a connection for long, and has something to commit. */
 static void
 break_first(pawl_worker *worker, struct pw_item *item)
 {
-    worker->lanes[0].is_up = false;
-    worker->lanes[0].batch.items[0] = item;
-    worker->lanes[0].batch.count = 1;
-    worker->lanes[1].is_up = true;
+    worker->writers[0].is_up = false;
+    worker->writers[0].batch.items[0] = item;
+    worker->writers[0].batch.count = 1;
+    worker->writers[1].is_up = true;
 }
 
 static void
-a_lane_takes_over_the_batch_of_another(void **state)
+a_writer_takes_over_the_batch_of_another(void **state)
 {
     pawl_worker *worker = *state;
     struct pw_item item = {0};
 
     break_first(worker, &item);
-    pw_lane_rescue(worker, &worker->lanes[0], now_us);
-    assert_int_equal(worker->lanes[0].batch.count, 0);
-    assert_int_equal(worker->lanes[1].batch.count, 1);
-    assert_ptr_equal(worker->lanes[1].batch.items[0], &item);
+    pw_writer_rescue(worker, &worker->writers[0], now_us);
+    assert_int_equal(worker->writers[0].batch.count, 0);
+    assert_int_equal(worker->writers[1].batch.count, 1);
+    assert_ptr_equal(worker->writers[1].batch.items[0], &item);
 }
 
 /* Its own batch is empty because its session has ended; the reply would be taken for that of the one that it took over. */
 static void
-a_lane_that_waits_for_a_reply_takes_nothing_over(void **state)
+a_writer_that_waits_for_a_reply_takes_nothing_over(void **state)
 {
     pawl_worker *worker = *state;
-    struct pw_request *requests[] = {&worker->lanes[1].commit, &worker->lanes[1].confirm};
+    struct pw_request *requests[] = {&worker->writers[1].commit, &worker->writers[1].confirm};
     struct pw_item item = {0};
 
     break_first(worker, &item);
     for (size_t i = 0; i < 2; i++) {
         requests[i]->sent = true;
-        pw_lane_rescue(worker, &worker->lanes[0], now_us);
-        assert_int_equal(worker->lanes[0].batch.count, 1);
-        assert_int_equal(worker->lanes[1].batch.count, 0);
+        pw_writer_rescue(worker, &worker->writers[0], now_us);
+        assert_int_equal(worker->writers[0].batch.count, 1);
+        assert_int_equal(worker->writers[1].batch.count, 0);
         requests[i]->sent = false;
     }
-    pw_lane_rescue(worker, &worker->lanes[0], now_us);
-    assert_int_equal(worker->lanes[1].batch.count, 1);
+    pw_writer_rescue(worker, &worker->writers[0], now_us);
+    assert_int_equal(worker->writers[1].batch.count, 1);
 }
 
 static void
 a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch(void **state)
 {
     pawl_worker *worker = *state;
-    struct pw_lane *lane = &worker->lanes[0];
-    struct pw_reply reply = {.tag = &lane->commit, .status = PAWL_EDATABASE};
+    struct pw_writer *writer = &worker->writers[0];
+    struct pw_reply reply = {.tag = &writer->commit, .status = PAWL_EDATABASE};
     struct pw_item item = {0};
 
-    lane->batch.items[0] = &item;
-    lane->batch.count = 1;
-    lane->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 1};
-    pw_batch_reply(worker, lane, &reply, now_us);
-    assert_int_equal(lane->batch.count, 1);
-    assert_false(lane->batch.careful);
-    lane->commit.session = 2;
-    pw_batch_reply(worker, lane, &reply, now_us);
-    assert_true(lane->batch.careful);
+    writer->batch.items[0] = &item;
+    writer->batch.count = 1;
+    writer->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 1};
+    pw_batch_reply(worker, writer, &reply, now_us);
+    assert_int_equal(writer->batch.count, 1);
+    assert_false(writer->batch.careful);
+    writer->commit.session = 2;
+    pw_batch_reply(worker, writer, &reply, now_us);
+    assert_true(writer->batch.careful);
 }
 
 /* Rows of one column, as numbers of items. */
@@ -120,26 +120,26 @@ an_answer_without_a_row_for_each_item_counts_for_none(void **state)
 {
     static const int wrong[][2] = {{1, 1}, {2, 2}, {0, 1}, {2, 3}};
     pawl_worker *worker = *state;
-    struct pw_lane *lane = &worker->lanes[0];
+    struct pw_writer *writer = &worker->writers[0];
     struct pw_task task = {0};
     struct pw_item items[2] = {{.task = &task}, {.task = &task}};
 
     pw_list_init(&task.items);
-    lane->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 2};
+    writer->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 2};
     for (size_t i = 0; i < 5; i++) {
-        struct pw_reply reply = {.tag = &lane->commit, .status = PAWL_OK};
+        struct pw_reply reply = {.tag = &writer->commit, .status = PAWL_OK};
 
-        lane->batch.items[0] = &items[0];
-        lane->batch.items[1] = &items[1];
-        lane->batch.count = 2;
-        lane->batch.careful = false;
+        writer->batch.items[0] = &items[0];
+        writer->batch.items[1] = &items[1];
+        writer->batch.count = 2;
+        writer->batch.careful = false;
         reply.rows = i < 4 ? number_rows(wrong[i], 2) : number_rows((int[]){1}, 1);
-        pw_batch_reply(worker, lane, &reply, now_us);
+        pw_batch_reply(worker, writer, &reply, now_us);
         pw_rows_done(&reply.rows);
-        assert_int_equal(lane->batch.count, 2);
-        assert_true(lane->batch.careful);
+        assert_int_equal(writer->batch.count, 2);
+        assert_true(writer->batch.careful);
     }
-    lane->batch.count = 0;
+    writer->batch.count = 0;
 }
 
 int
@@ -147,8 +147,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-        TEST(a_lane_takes_over_the_batch_of_another),
-        TEST(a_lane_that_waits_for_a_reply_takes_nothing_over),
+        TEST(a_writer_takes_over_the_batch_of_another),
+        TEST(a_writer_that_waits_for_a_reply_takes_nothing_over),
         TEST(a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch),
         TEST(an_answer_without_a_row_for_each_item_counts_for_none),
 #undef TEST
