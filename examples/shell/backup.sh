@@ -20,7 +20,7 @@ pawl step pack --undo "rm -f '$pack'" -- tar -C "$directory" -cf "$pack" .
 sum=$(pawl step checksum -- sh -c 'cksum <"$1"' sh "$pack")
 # Words of $upload are meant to be split.
 # shellcheck disable=SC2086
-pawl step upload --attempts 5 --backoff 200ms --undo "rm -f '$file'" -- $upload "$pack" "$file"
-pawl step verify --attempts 2 --backoff 200ms -- sh -c 'test "$(cksum <"$1")" = "$2"' sh "$file" "$sum"
+pawl step upload --max-attempts 5 --backoff 200ms --undo "rm -f '$file'" -- $upload "$pack" "$file"
+pawl step verify --max-attempts 2 --backoff 200ms -- sh -c 'test "$(cksum <"$1")" = "$2"' sh "$file" "$sum"
 pawl step clean -- rm -f "$pack"
 echo "$file"

@@ -29,5 +29,5 @@ fi
 # A rename replaces the link in one move, however often it is done.
 pawl step switch --undo "$back" -- \
     sh -c 'ln -sfn "$2" "$1/.live" && mv -T "$1/.live" "$1/live"' sh "$directory" "$version"
-pawl step check --attempts 2 --backoff 200ms -- sh -c "$check"
+pawl step check --max-attempts 2 --backoff 200ms -- sh -c "$check"
 echo "$version is live"

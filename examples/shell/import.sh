@@ -16,7 +16,7 @@ count=0
 while [ -n "$page" ]; do
     # The same name each time: fetch#1, fetch#2 ... in the order of the loop.
     # shellcheck disable=SC2086
-    text=$(pawl step fetch --attempts 5 --backoff 200ms -- $fetch "$page")
+    text=$(pawl step fetch --max-attempts 5 --backoff 200ms -- $fetch "$page")
     # Each page has a file of its own, which is replaced in one move: doing it twice does no harm.
     printf '%s\n' "$text" | pawl step store -- \
         sh -c 'sed 1d >"$1.new" && mv "$1.new" "$1"' sh "$file.$count"

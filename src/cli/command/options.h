@@ -23,10 +23,10 @@
         .kind = KIND_NUMBER, .name = "after", .value = "N", .argument = "after", \
         .summary = "only what came after this number"                            \
     }
-#define OPTION_MOST(by_default)                                                              \
-    {                                                                                        \
-        .kind = KIND_COUNT, .letter = 'n', .name = "most", .value = "N", .argument = "most", \
-        .summary = "at most so many, " by_default                                            \
+#define OPTION_LIMIT(by_default)                                                              \
+    {                                                                                         \
+        .kind = KIND_COUNT, .letter = 'n', .name = "limit", .value = "N", .argument = "most", \
+        .summary = "maximum number of rows (" by_default ")"                                  \
     }
 
 /* A time span of a list; what happened then. */

@@ -221,7 +221,8 @@ const struct command cmd_step[] = {
             "Next time the script is executed, after a crash or a wait, the command is not: what "
             "it "
             "wrote is printed again, and the exit code is the same.\n\n"
-            "A command that fails is tried again later, as --attempts or the workflow says: then "
+            "A command that fails is tried again later, as --max-attempts or the workflow says: "
+            "then "
             "this call does not return, and the script is executed again from its start. When it "
             "has failed for good, its exit code is returned.\n\n"
             "The command finds PAWL_STEP_KEY, the same each time this step is tried, and "
@@ -242,7 +243,7 @@ const struct command cmd_step[] = {
         .options =
             (const struct option[]){
                 {.kind = KIND_NUMBER,
-                    .name = "attempts",
+                    .name = "max-attempts",
                     .value = "N",
                     .argument = "max_attempts",
                     .summary = "how often it is tried; else as the workflow says, 5 by default"},

@@ -158,13 +158,13 @@ const struct command cmd_admin[] = {
                 {.kind = KIND_END},
             },
         .options = by_options},
-    {.name = "act list",
-        .summary = "List what operators did, in order",
+    {.name = "action list",
+        .summary = "List operator actions, in order",
         .verb = "list_acts",
         .options =
             (const struct option[]){
                 OPTION_AFTER,
-                OPTION_MOST("100 by default"),
+                OPTION_LIMIT("100"),
                 {.kind = KIND_END},
             }},
     {0},

@@ -253,7 +253,7 @@ const struct command cmd_run[] = {
         .operands = run_operand,
         .options =
             (const struct option[]){
-                OPTION_MOST("100 by default and never more than 1,000"),
+                OPTION_LIMIT("100, at most 1,000"),
                 {.kind = KIND_RUN,
                     .name = "cursor",
                     .value = "RUN",
@@ -269,7 +269,7 @@ const struct command cmd_run[] = {
         .options =
             (const struct option[]){
                 OPTION_AFTER,
-                OPTION_MOST("1,000 by default"),
+                OPTION_LIMIT("1,000"),
                 {.kind = KIND_END},
             }},
     {0},

@@ -32,14 +32,14 @@ static const struct option decision_options[] = {
         .summary = "more that the run is told; JSON, @FILE or -"},
     {.kind = KIND_END},
 };
-static const struct option most_options[] = {
+static const struct option wait_options[] = {
     {.kind = KIND_RUN,
         .name = "run",
         .value = "RUN",
         .argument = "run",
         .summary = "only of this run"},
     OPTION_TENANT("tenant", "only of this tenant"),
-    OPTION_MOST("100 by default"),
+    OPTION_LIMIT("100"),
     {.kind = KIND_END},
 };
 
@@ -49,7 +49,7 @@ list_approvals(struct invocation *invocation)
     pawl_rows *rows = NULL;
     int code = invocation_verb(invocation, &rows, "list_waits", "approvals", "true", "run",
         invocation_option(invocation, "run"), "tenant", invocation_option(invocation, "tenant"),
-        "most", invocation_option(invocation, "most"), NULL);
+        "most", invocation_option(invocation, "limit"), NULL);
 
     return invocation_show(invocation, code, rows);
 }
@@ -173,7 +173,7 @@ const struct command cmd_send[] = {
     {.name = "approval list",
         .summary = "List what waits for somebody's decision",
         .columns = "run_id name form since until",
-        .options = most_options,
+        .options = wait_options,
         .act = list_approvals},
     {.name = "approve",
         .summary = "Approve what a run waits for",
@@ -191,6 +191,6 @@ const struct command cmd_send[] = {
         .summary = "List what runs wait for: sleeps, events, signals, approvals, children",
         .verb = "list_waits",
         .columns = "run_id name kind topic key since until",
-        .options = most_options},
+        .options = wait_options},
     {0},
 };

@@ -15,7 +15,7 @@ const struct command cmd_worker[] = {
                     .name = "ended",
                     .argument = "ended",
                     .summary = "also those that have ended"},
-                OPTION_MOST("1,000 by default"),
+                OPTION_LIMIT("1,000"),
                 {.kind = KIND_END},
             }},
     {.name = "worker drain",

@@ -140,7 +140,7 @@ const struct command cmd_workflow[] = {
                     .value = "NAME",
                     .argument = "cursor",
                     .summary = "behind this name, to go on where a list ended"},
-                OPTION_MOST("100 by default"),
+                OPTION_LIMIT("100"),
                 {.kind = KIND_END},
             }},
     {.name = "workflow show",

@@ -145,7 +145,7 @@ tell(const struct invocation *invocation, const struct search *search)
         return exit_saying(EXIT_STOPPED, hint,
             "the search stopped before its end: %zu found so far", search->count);
     }
-    if (!invocation_has(invocation, "most"))
+    if (!invocation_has(invocation, "limit"))
         (void)exit_saying(EXIT_OK, NULL,
             "only the newest %zu are listed; -n lists more, --cursor %s older ones", search->count,
             search->cursor);
@@ -157,7 +157,7 @@ list_found(struct invocation *invocation)
 {
     int64_t examined = number_of(invocation, "examine", examined_by_default, INT64_MAX - EXAMINED);
     struct search search = {
-        .wanted = (size_t)number_of(invocation, "most", rows_by_default, rows_max),
+        .wanted = (size_t)number_of(invocation, "limit", rows_by_default, rows_max),
         .effort = (examined + EXAMINED - 1) / EXAMINED,
     };
     int code = find(invocation, &search);

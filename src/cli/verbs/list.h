@@ -10,7 +10,7 @@
 #define LIST_OPTIONS(what, WHAT)                                                  \
     {.kind = KIND_COUNT,                                                          \
         .letter = 'n',                                                            \
-        .name = "most",                                                           \
+        .name = "limit",                                                          \
         .value = "N",                                                             \
         .summary = "maximum number of rows (50)"},                                \
         {.kind = KIND_RUN,                                                        \
