@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Words and openings that our texts avoid because a reader cannot tell what they mean; tools/check_source and tools/facts use it.
+
+A text is a comment, a string or prose. An exception is marked `english:ok` in its line.
+"""
+
+import re
+
+WORDS = re.compile(
+    r"\b(?:somebody|nobody|whoever|goes? on|went on|under way|is told|told of|gives? back|given back|comes? to|came to|for good|"
+    r"lets? go|puts? off|meanwhile|beside|behind|mended|dealt with|anew|once more|used up|makes? no sense|too much|no bytes|"
+    r"belongs? into|without end|in good order|and its like|kin|inside of|outside of|he|his)\b",
+    re.IGNORECASE,
+)
+# "Behind" a proxy is a place, and "came to know" is a verb of its own.
+ALLOWED = re.compile(
+    r"\bbehind (?:a |the |its |your )?(?:\w+ )?(?:PgBouncer|pooler|proxy|load balancer|firewall)\b|\b(?:replica|standby) is (?:\w+ )?behind\b|"
+    r"\bcame to (?:know|be|have|rest)\b",
+    re.IGNORECASE,
+)
+# A comment stands alone: it does not continue another one.
+OPENING = re.compile(r"(?:False:|Of |Or |Nor |And |Who |What |As )")
+MARK = "english:ok"
+SUFFIXES = (".c", ".h", ".sql", ".md", ".scd")
+
+C_TOKEN = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+SQL_TOKEN = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", re.DOTALL)
+
+
+def c_parts(text):
+    """Yields (line, kind, text, opens) of each line of each comment and string of a C file; opens says whether a comment begins there."""
+    for match in C_TOKEN.finditer(text):
+        kind = "comment" if match[0].startswith("/*") else "string" if match[0].startswith('"') else None
+        first = text.count("\n", 0, match.start()) + 1
+        opens = kind == "comment"
+        for number, line in enumerate(match[0].split("\n") if kind else (), first):
+            line = re.sub(r"^\s*(?:/\*|\*/?)?|\*/$", "", line).strip()
+            yield number, kind, line, opens
+            # A comment of several lines begins with an empty one.
+            opens = opens and not line
+
+
+def sql_parts(text):
+    """The same of an SQL file. The body of a function is code, whatever its quotes. Lines of -- that follow each other are one comment."""
+    last = None
+    for match in SQL_TOKEN.finditer(text):
+        kind = "string" if match[0].startswith("'") else "comment"
+        first = text.count("\n", 0, match.start()) + 1
+        for number, line in enumerate(match[0].split("\n"), first):
+            if kind == "comment":
+                yield number, kind, line.strip().removeprefix("--").strip(), number == first and last != number - 1
+                last = number
+            else:
+                yield number, kind, line.strip().strip("'"), False
+
+
+def prose_parts(text):
+    """The same of a page: each line, without what stands in backquotes."""
+    for number, line in enumerate(text.split("\n"), 1):
+        yield number, "prose", re.sub(r"`[^`]*`", "``", line), False
+
+
+def parts(path, text):
+    """Yields (line, kind, text, opens) of what a person reads in a file."""
+    if path.suffix in (".c", ".h"):
+        yield from c_parts(text)
+    elif path.suffix == ".sql":
+        yield from sql_parts(text)
+    elif path.suffix in (".md", ".scd"):
+        yield from prose_parts(text)
+
+
+def flags(path, text):
+    """Yields (line, kind, what) for each flag of a file."""
+    marked = {number for number, line in enumerate(text.split("\n"), 1) if MARK in line}
+    for number, kind, line, opens in parts(path, text):
+        if number in marked:
+            continue
+        for word in WORDS.findall(ALLOWED.sub("", line)):
+            yield number, kind, f'"{word}"'
+        if opens and OPENING.match(line):
+            yield number, kind, f'begins with "{line.split()[0]}"'
+        if kind == "comment" and path.suffix == ".sql" and re.search(r"\w''\w", line):
+            yield number, kind, "has a doubled apostrophe"
