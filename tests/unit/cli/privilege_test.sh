@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# src/cli/report/privilege.c has the same functions in the same privilege sets as sql/code/grants.sql, but for private ones.
+# src/cli/report/privilege.c has the same functions in the same privilege sets as sql/code/ground/grants.sql, but for private ones.
 exec python3 - "$(dirname "$0")/../../.." <<'PY'
 import pathlib
 import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-engine = (root / "sql/code/grants.sql").read_text()
+engine = (root / "sql/code/ground/grants.sql").read_text()
 engine = engine[engine.index("function pawl._rights("):]
 sql = {name: set(re.findall(r"'([a-z]\w*)'", verbs)) for name, verbs in re.findall(r"when '(\w+)' then array\[(.*?)\]", engine, re.S)}
 sql["common"] = set(re.findall(r"'(\w+)'", re.search(r"return array\[(.*?)\]", engine, re.S)[1]))

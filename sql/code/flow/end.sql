@@ -1,0 +1,237 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How a run of a flow ends: with its last step, by a failure, or by a cancel; and what a worker says that lets go of
+-- one of its tasks.
+
+-- Runs of flows with nothing left to do. Their task 0 is locked.
+create or replace function pawl._end_flows(p_runs uuid[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_task pawl_data.task;
+    v_ended uuid[];
+    v_ids uuid[];
+    v_outputs json[];
+    v_started timestamptz[];
+    v_few int := pawl._few_deps();
+    v_error json;
+begin
+    -- First, because what is too much is not even put together.
+    for v_task in
+        select t.*
+        from unnest(p_runs) r
+        cross join lateral (select t.* from pawl_data.task t where t.run_id = r and t.task_no = 0 offset 0) t
+        cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = t.queue_id offset 0) q
+        cross join lateral (
+            select from pawl_data.flow_step s
+            where s.workflow_id = q.workflow_id and s.step_no = 0 and (s.heavy_deps <> '{}' or cardinality(s.deps) > v_few) offset 0) s
+    loop
+        v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
+        if v_error is not null then
+            perform pawl._begin_ending(v_task, 2, v_error, true, null, p_now);
+            p_runs := array_remove(p_runs, v_task.run_id);
+        end if;
+    end loop;
+    perform pawl._need_partitions(p_runs, array['run']);
+    select array_agg(d.run_id), array_agg(d.outputs), array_agg(d.started_at) into v_ids, v_outputs, v_started
+    from pawl._dep_outputs(p_runs, array(select 0 from unnest(p_runs))) d;
+    with gone as (
+        delete from pawl_data.task t
+        using unnest(v_ids, v_outputs, v_started) e (run_id, output, first_at)
+        cross join lateral (select h.ctid from pawl_data.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
+        where t.ctid = h.ctid
+          -- As for a plain commit.
+          and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
+          and t.triggered_at > p_now - interval '24 hours'
+        returning t.*, e.output, e.first_at
+    ), ended as (
+        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
+                              rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
+        select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, 1, g.triggered_at,
+               g.first_at, p_now, false, g.input_apart,
+               g.tenant, g.limit_key, g.key, g.input, g.metadata, g.output
+        from gone g
+        returning run_id
+    )
+    select array_agg(e.run_id) into v_ended from ended e;
+    for v_task in
+        select t.* from pawl_data.task t
+        where t.run_id = any (p_runs) and t.task_no = 0 and t.run_id <> all (coalesce(v_ended, '{}'))
+    loop
+        v_task.attempt := 1;
+        v_task.started_at := v_started[array_position(v_ids, v_task.run_id)];
+        perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
+    end loop;
+end
+$$;
+comment on function pawl._end_flows(uuid[], timestamptz) is 'ends runs of flows that are done';
+
+-- Steps inside of a task had undos, and the task goes: from now on the run knows of them. Before, only the task does, because
+-- its worker does not wait for others of the run. Task 0 is locked.
+create or replace function pawl._note_undos(p_run pawl_data.task)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl_data.task t set undo = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.undo;
+end
+$$;
+comment on function pawl._note_undos(pawl_data.task) is 'a run of a flow has something to undo';
+
+-- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
+-- leaves a record, because nobody knows what it did.
+create or replace function pawl._drop_tasks(p_run pawl_data.task, p_held boolean, p_now timestamptz, p_only int default null)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_gone record;
+begin
+    for v_gone in
+        with gone as (
+            delete from pawl_data.task t
+            where t.ctid = any (array(
+                select d.ctid from pawl_data.task d
+                where d.run_id = p_run.run_id and d.task_no > 0 and (p_only is null or d.task_no = p_only)
+                  and (p_held or d.place <> 2)
+                for update skip locked))
+            returning t.task_no, t.attempt, t.fence, t.started_at, t.undo as has_undos
+        )
+        select g.*, s.name, s.undo
+        from gone g
+        join pawl_data.queue q on q.queue_id = p_run.queue_id
+        join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
+    loop
+        delete from pawl_data.wait w where w.run_id = p_run.run_id and w.task_no = v_gone.task_no;
+        if v_gone.has_undos then
+            -- guard:lost_task_undos
+            perform pawl._note_undos(p_run);
+        end if;
+        if v_gone.undo is not null and v_gone.attempt > 0 then
+            perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.attempt,
+                v_gone.fence, v_gone.started_at, p_now);
+        end if;
+    end loop;
+end
+$$;
+comment on function pawl._drop_tasks(pawl_data.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
+
+-- Steps of a run that are child runs and have not ended, when the run does: one with an undo leaves a record, because nobody
+-- knows what it has done, or does until the cancel reaches it.
+create or replace function pawl._leave_children(p_run pawl_data.task, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if not p_run.undo then
+        return;
+    end if;
+    perform pawl._record_task(p_run, w.task_no, s.name, 3, null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
+    from pawl_data.wait w
+    join pawl_data.queue q on q.queue_id = p_run.queue_id
+    join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
+    -- A child that a task has started by itself is a step of that task.
+    where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 5 and strpos(w.name, '#') = 0 and s.undo is not null;
+end
+$$;
+comment on function pawl._leave_children(pawl_data.task, timestamptz) is 'records the children of a flow that it ends without';
+
+-- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
+-- task is held, at the latest after a grace. Task 0 is locked.
+create or replace function pawl._begin_ending(
+    p_run pawl_data.task, p_status int, p_error json, p_rollback boolean, p_by text, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_ending json := json_build_object('status', p_status, 'error', p_error, 'at', p_now, 'by', p_by,
+        'why', p_error ->> 'message', 'rollback', p_rollback);
+begin
+    if p_run.ending is not null then
+        return;
+    end if;
+    update pawl_data.task t set ending = v_ending where t.run_id = p_run.run_id and t.task_no = 0;
+    p_run.ending := v_ending;
+    -- A holder that cannot be marked now, because its commit is under way, is told by that commit.
+    update pawl_data.task t set ending = v_ending
+    where t.ctid = any (array(
+        select d.ctid from pawl_data.task d
+        where d.run_id = p_run.run_id and d.task_no > 0 and d.place = 2
+        for update skip locked));
+    perform pawl._start_grace(p_run, p_now);
+    perform pawl._cancel_children(p_run, p_now);
+    perform pawl._let_end(p_run, p_now);
+end
+$$;
+comment on function pawl._begin_ending(pawl_data.task, int, json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
+
+-- Ends a run that is to end, or starts its rollback, if nobody holds a task of it any more.
+create or replace function pawl._let_end(p_run pawl_data.task, p_now timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._drop_tasks(p_run, false, p_now);
+    if exists (select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no > 0) then
+        return 'ok';
+    end if;
+    -- guard:child_undo
+    perform pawl._leave_children(p_run, p_now);
+    return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
+        (p_run.ending ->> 'rollback')::boolean, p_now);
+end
+$$;
+comment on function pawl._let_end(pawl_data.task, timestamptz) is 'ends a run of a flow once no task of it is held';
+
+-- The grace is over, or a time limit is: takes every task away and ends the run. busy: somebody has one locked.
+create or replace function pawl._force_end(p_run pawl_data.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if not pawl._lock_flow(p_run.run_id) or not pawl._lock_tasks(p_run.run_id) then
+        return 'busy';
+    end if;
+    perform pawl._cancel_children(p_run, p_now);
+    perform pawl._drop_tasks(p_run, true, p_now);
+    -- guard:child_undo_forced
+    perform pawl._leave_children(p_run, p_now);
+    return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
+end
+$$;
+comment on function pawl._force_end(pawl_data.task, int, json, boolean, timestamptz) is 'ends a run of a flow whoever holds a task of it';
+
+-- What an error says, for a sentence.
+create or replace function pawl._error_text(p_error json)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return left(coalesce(case when json_typeof(p_error) = 'object'
+                              then coalesce(p_error ->> 'message', p_error ->> 'code') end, p_error::text, 'no reason given'), 200);
+end
+$$;
+comment on function pawl._error_text(json) is 'what an error says, in short';
+

@@ -1,0 +1,224 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, roll-up of metrics. Each chore is a row of pawl_data.chore.
+
+-- One chore for each call, the one that is due longest; the transaction that has its row does it. With p_tables only the one that takes
+-- empty tables away, which others wait for; without, only the others. True if there was one to do.
+create or replace function pawl._do_chore(p_now timestamptz, p_tables boolean)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_chore pawl_data.chore;
+    v_wait interval;
+    v_error text;
+begin
+    select c.* into v_chore
+    from pawl_data.chore c
+    -- No chore is put off for as long as an hour: further ahead means that the clock was set back. Infinity is off.
+    -- guard:chore_clock
+    where (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')
+      and c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') and (c.chore = 'tables') = p_tables
+    order by c.due_at
+    limit 1
+    for update skip locked;
+    if not found then
+        return false;
+    end if;
+    -- What fails in a chore is undone and noted, and tried again after a minute.
+    begin
+        v_wait := case v_chore.chore
+            when 'partitions' then pawl._chore_partitions(p_now)
+            when 'retention' then pawl._chore_retention(p_now)
+            when 'kept' then pawl._chore_kept(p_now, v_chore)
+            when 'keys' then pawl._chore_keys(p_now, v_chore)
+            when 'topics' then pawl._chore_topics(p_now, v_chore)
+            when 'rollup' then pawl._chore_rollup(p_now, v_chore)
+            when 'tables' then pawl._chore_tables(p_now)
+            else pawl._chore_workers(p_now) end;
+    exception
+        when others then
+            v_wait := interval '1 min';
+            v_error := sqlstate || ' ' || sqlerrm;
+    end;
+    update pawl_data.chore c
+    set due_at = pawl._shift(p_now, v_wait), last_error = v_error, failed_at = case when v_error is not null then p_now end
+    where c.chore = v_chore.chore;
+    return true;
+end
+$$;
+comment on function pawl._do_chore(timestamptz, boolean) is 'a bounded piece of the chore that is due longest';
+
+create or replace function pawl._chore_partitions(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_until timestamptz := (select s.partitions_until from pawl_data.setting s where s.only_row);
+begin
+    -- As _are_late() has it, but earlier.
+    if p_now > v_until - interval '168 hours'
+       -- guard:chore_partitions_clock
+       or v_until > p_now + interval '192 hours' and v_until < 'infinity' then
+        if not pawl._make_partitions(p_now) then
+            return interval '10 s';
+        end if;
+    end if;
+    return interval '10 min';
+end
+$$;
+comment on function pawl._chore_partitions(timestamptz) is 'keeps partitions seven days ahead';
+
+create or replace function pawl._kept_since(p_id uuid, p_since timestamptz)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return exists (select from pawl_data.run_kept k where k.run_id = p_id and k.ended_at >= p_since);
+end
+$$;
+comment on function pawl._kept_since(uuid, timestamptz) is 'whether a kept run has a round that ended then or later';
+
+-- Keys whose time is over, or whose run is no longer retained. Walks the table a piece at a time.
+create or replace function pawl._chore_keys(p_now timestamptz, p_chore pawl_data.chore)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set enable_hashjoin to off
+set enable_mergejoin to off
+set jit to off
+as $$
+declare
+    v_from json := coalesce(p_chore.position, '["", "", 0]')::json;
+    v_piece record;
+begin
+    with piece as materialized (
+        select k.*
+        from pawl_data.key k
+        where (k.key, k.tenant, k.workflow_id) > (v_from ->> 0, v_from ->> 1, (v_from ->> 2)::int)
+        order by k.key, k.tenant, k.workflow_id
+        limit 1000
+    ), old as materialized (
+        -- Nothing else is locked: the end of a run waits for the row of the key that it frees.
+        select k.ctid
+        from piece p
+        join pawl_data.key k on k.tenant = p.tenant and k.workflow_id = p.workflow_id and k.key = p.key and k.run_id = p.run_id
+        -- guard:keys_old_only
+        where pawl._key_is_over(k, p_now)
+        for update of k skip locked
+    ), gone as (
+        delete from pawl_data.key d where d.ctid = any (array(select o.ctid from old o))
+    )
+    select count(*) as n,
+           (array_agg(json_build_array(p.key, p.tenant, p.workflow_id) order by p.key desc, p.tenant desc, p.workflow_id desc))[1] as last
+    into v_piece
+    from piece p;
+    update pawl_data.chore c
+    set position = case when v_piece.n = 1000 then v_piece.last::text end
+    where c.chore = 'keys';
+    return case when v_piece.n = 1000 then interval '1 s' else interval '10 min' end;
+end
+$$;
+comment on function pawl._chore_keys(timestamptz, pawl_data.chore) is 'removes keys that stand for nothing';
+
+-- Meeting points that nobody has come to for as long as events are kept. Walks the table a piece at a time.
+create or replace function pawl._chore_topics(p_now timestamptz, p_chore pawl_data.chore)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_from json := coalesce(p_chore.position, '["", "", ""]')::json;
+    v_old timestamptz := pawl._shift(p_now, (select - s.event_retention from pawl_data.setting s where s.only_row));
+    v_count int;
+    v_last json;
+begin
+    select count(*)::int, (array_agg(json_build_array(p.tenant, p.topic, p.key) order by p.tenant desc, p.topic desc, p.key desc))[1]
+    into v_count, v_last
+    from (
+        select o.tenant, o.topic, o.key
+        from pawl_data.topic o
+        where (o.tenant, o.topic, o.key) > (v_from ->> 0, v_from ->> 1, v_from ->> 2)
+        order by o.tenant, o.topic, o.key
+        limit 1000
+    ) p;
+    delete from pawl_data.topic o
+    where o.ctid = any (array(
+        select d.ctid
+        from pawl_data.topic d
+        where (d.tenant, d.topic, d.key) > (v_from ->> 0, v_from ->> 1, v_from ->> 2)
+          and (d.tenant, d.topic, d.key) <= (v_last ->> 0, v_last ->> 1, v_last ->> 2)
+          and d.touched_at < v_old and not pawl._is_awaited(d.tenant, d.topic, d.key)
+        order by d.tenant, d.topic, d.key
+        limit 1000
+        for update skip locked));
+    delete from pawl_data.queue_mark m where m.marked_at < p_now - interval '1 min';
+    update pawl_data.chore c set position = case when v_count = 1000 then v_last::text end where c.chore = 'topics';
+    return case when v_count = 1000 then interval '1 s' else interval '1 min' end;
+end
+$$;
+comment on function pawl._chore_topics(timestamptz, pawl_data.chore) is 'removes meeting points that nobody uses, and old marks';
+
+create or replace function pawl._is_awaited(p_tenant text, p_topic text, p_key text)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return exists (
+        select from pawl_data.wait w where w.kind = 3 and w.tenant = p_tenant and w.topic = p_topic and w.key = p_key);
+end
+$$;
+comment on function pawl._is_awaited(text, text, text) is 'whether a wait is open for a topic and key';
+
+create or replace function pawl._chore_workers(p_now timestamptz)
+returns interval
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_session bigint;
+begin
+    -- A claim that was still open when its session ended holds what nobody else would take back.
+    for v_session in
+        with recursive holder (session_id) as (
+            (select t.session_id from pawl_data.task t where t.place = 2 order by t.session_id limit 1)
+            union all
+            select (select t.session_id from pawl_data.task t where t.place = 2 and t.session_id > h.session_id
+                    order by t.session_id limit 1)
+            from holder h where h.session_id is not null
+        )
+        select h.session_id
+        from holder h
+        where h.session_id is not null
+          -- guard:orphans
+          and not exists (select from pawl_data.worker w where w.session_id = h.session_id and w.ended_at is null)
+        limit 10
+    loop
+        perform pawl._release_held(v_session, p_now, 500, true, true);
+    end loop;
+    delete from pawl_data.worker w
+    where w.session_id = any (array(
+        select d.session_id from pawl_data.worker d
+        where d.ended_at < pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row)) limit 500));
+    delete from pawl_data.metric m
+    where m.minute < pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row)) - interval '720 hours';
+    return interval '10 s';
+end
+$$;
+comment on function pawl._chore_workers(timestamptz) is 'takes back what ended sessions still hold, and forgets those that ended long ago';
+

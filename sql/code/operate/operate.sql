@@ -1,0 +1,302 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- What an operator does to runs: cancel, kill, pause, resume, retry. Each on a list of up to 1,000 ids.
+
+create or replace function pawl._check_ids(p_verb text, p_runs uuid[])
+returns void
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._only_read_committed(p_verb);
+    if coalesce(cardinality(p_runs), 0) > 1000 then
+        -- guard:operate_max
+        perform pawl._raise('PW009', format('%s runs in one call, the limit is 1000', cardinality(p_runs)));
+    end if;
+end
+$$;
+comment on function pawl._check_ids(text, uuid[]) is 'refuses lists that are too long';
+
+-- Locks a run that has not ended, waiting until p_until at the most. A row of nulls: it was not obtained.
+create or replace function pawl._grab(p_run uuid, p_until timestamptz)
+returns pawl_data.task
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl_data.task;
+    v_bound text := pawl._bound_tenant();
+begin
+    loop
+        select t.* into v_task
+        from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+        -- guard:grab_lock
+        for update skip locked;
+        -- Of a flow every task, and the flows above it.
+        if found and v_task.place = 4 and not (pawl._lock_flow(p_run) and pawl._lock_tasks(p_run)) then
+            if clock_timestamp() >= p_until then
+                return null;
+            end if;
+            perform pg_sleep(0.01);
+            continue;
+        end if;
+        -- Real time, not pawl.now(): a test clock may stand still.
+        if v_task.run_id is not null or clock_timestamp() >= p_until or not exists (
+            select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+            return v_task;
+        end if;
+        perform pg_sleep(0.01);
+    end loop;
+    return null;
+end
+$$;
+comment on function pawl._grab(uuid, timestamptz) is 'locks a run for an operator, waiting two seconds at most';
+
+-- Why a run could not be grabbed: busy, not_found, or the state it has ended in.
+create or replace function pawl._not_grabbed(p_run uuid)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_bound text := pawl._bound_tenant();
+begin
+    if exists (select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+        return 'busy';
+    end if;
+    return coalesce((
+        select (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status]
+        from pawl._runs(array[p_run]) r
+        where v_bound is null or r.tenant = v_bound
+        order by r.round desc limit 1), 'not_found');
+end
+$$;
+comment on function pawl._not_grabbed(uuid) is 'the answer for a run that could not be locked';
+
+create or replace function pawl.cancel(runs uuid[], why text default null, rollback boolean default false, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl_data.task;
+begin
+    perform pawl._check_ids('cancel', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            answer := pawl._cancel_task(v_task, v_now, coalesce(by, pawl._caller()), why, rollback);
+        elsif answer = 'CANCELLED' then
+            answer := 'already';
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.cancel(uuid[], text, boolean, text) is
+'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that nobody holds ends at once; the holder of a held one is told at its next call or heartbeat and has a grace of 30 seconds. With rollback, its undos run first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in, ERROR also of one that has failed and is ending or rolled back.
+Twice: already.
+Locks: each run in the order of the ids, then its parent; waits two seconds at most in all.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
+Bound: 1,000 runs.';
+
+create or replace function pawl.kill(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl_data.task;
+    v_error json;
+begin
+    perform pawl._check_ids('kill', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            -- guard:kill_fence
+            v_task.fence := v_task.fence + 1;
+            v_error := json_build_object('code', 'killed', 'message', coalesce(why, 'killed'));
+            -- Tasks of a flow that had started leave a record, for the rollback of a later round.
+            -- guard:kill_undo
+            answer := case when v_task.place = 4 then pawl._force_end(v_task, 3, v_error, false, v_now)
+                           else pawl._end_run(v_task, 3, null, v_error, v_now) end;
+            if answer = 'ok' then
+                perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl_data.run_kept k where k.run_id = v_task.run_id), v_now,
+                    'kill', json_build_object('why', why), coalesce(by, pawl._caller()));
+            end if;
+        elsif answer = 'CANCELLED' then
+            answer := 'already';
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.kill(uuid[], text, text) is
+'Ends runs as CANCELLED without asking anybody: the fence is raised, so that their workers can write nothing more. No rollback. Answers as cancel.
+Twice: already.
+Locks: as cancel.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
+Bound: 1,000 runs.';
+
+create or replace function pawl.pause(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl_data.task;
+begin
+    perform pawl._check_ids('pause', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            answer := case when v_task.paused is not null then 'already' else 'ok' end;
+            if answer = 'ok' then
+                update pawl_data.task t
+                set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
+                        'due', case when t.place = 1 then t.due_at end, 'reason', t.reason),
+                    -- It was ready: then it is ready again after resume, whatever else it waits for.
+                    woken = t.woken or t.place in (0, 3),
+                    place = case when t.place in (2, 4) then t.place else 1 end,
+                    due_at = case when t.place in (2, 4) then t.due_at else 'infinity' end,
+                    reason = case when t.place in (2, 4) then t.reason else 'operator' end
+                where t.run_id = v_task.run_id and t.paused is null;
+                perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', why),
+                    coalesce(by, pawl._caller()));
+            end if;
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.pause(uuid[], text, text) is
+'Pauses runs: what is in flight finishes and is recorded, nothing new is claimed; events and signals are stored, time limits go on. Its child runs go on, too; pause them by their own ids. Answers ok, already, busy, not_found, or the state it has ended in.
+Twice: already.
+Locks: each run in the order of the ids; waits two seconds at most in all.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
+Bound: 1,000 runs.';
+
+create or replace function pawl.resume(runs uuid[], by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    -- Locked in the order of the ids, answered in the order given.
+    v_answers text[] := array[]::text[];
+    v_n bigint;
+    v_now timestamptz := pawl.now();
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+    v_task pawl_data.task;
+    v_due timestamptz;
+    v_kept boolean;
+    v_queues int[];
+    v_tenant text;
+begin
+    perform pawl._check_ids('resume', runs);
+    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+        v_task := pawl._grab(run_id, v_until);
+        answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
+        if v_task.run_id is not null then
+            answer := case when exists (select from pawl_data.task t where t.run_id = v_task.run_id and t.paused is not null)
+                           then 'ok' else 'already' end;
+            if answer = 'ok' then
+                v_queues := array[]::int[];
+                v_tenant := v_task.tenant;
+                for v_task in select t.* from pawl_data.task t where t.run_id = v_task.run_id and t.paused is not null loop
+                    -- What it waited for may have come meanwhile; a claim too many does no harm, one too few would.
+                    v_due := coalesce(case when not v_task.woken then pawl._due_of(v_task) end, v_now);
+                    update pawl_data.task t
+                    set paused = null, woken = t.place = 2 and t.woken,
+                        place = case when t.place in (2, 4) then t.place when v_due > v_now then 1 else pawl._ready_place(t.crashes) end,
+                        due_at = case when t.place in (2, 4) then t.due_at else greatest(v_due, v_now) end,
+                        reason = case when t.place in (2, 4) then null
+                                      when v_due > v_now then coalesce(v_task.paused ->> 'reason', 'sleep') end
+                    where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+                    v_kept := v_task.kept;
+                    if v_task.queue_id <> all (v_queues) then
+                        v_queues := v_queues || v_task.queue_id;
+                    end if;
+                end loop;
+                perform pawl._audit(run_id, 0, v_kept, v_now, 'resume', null, coalesce(by, pawl._caller()));
+                perform pawl._wake_one(q, v_tenant, v_now) from unnest(v_queues) q;
+            end if;
+        end if;
+        v_answers[v_n] := answer;
+    end loop;
+    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl.resume(uuid[], text) is
+'Lets paused runs go on, where they stood: a run that slept still sleeps until its time. Answers as pause.
+Twice: already.
+Locks: as pause.
+Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
+Bound: 1,000 runs.';
+
+-- When a run that nobody holds is next due by its own facts; null: now.
+create or replace function pawl._due_of(p_task pawl_data.task)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return coalesce((
+        select min(d.due_at)
+        from (
+            select w.due_at from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+            union all
+            select (e.value ->> 'due')::timestamptz from json_each(coalesce(p_task.tries, '{}')) e
+        ) d (due_at)), (p_task.paused ->> 'due')::timestamptz);
+end
+$$;
+comment on function pawl._due_of(pawl_data.task) is 'when the first wait or try of a run is due';
+

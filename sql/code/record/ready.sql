@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- From waiting to ready: which place a task takes, and the pause of a run whose code no longer matches its records.
+
+-- Something happened that the task''s code should see.
+create or replace function pawl._make_ready(p_task pawl_data.task, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl_data.task t
+    set recorded = true,
+        woken = t.woken or t.place = 2 or t.paused is not null,
+        place = case when t.place = 1 and t.paused is null then pawl._ready_place(t.crashes) else t.place end,
+        due_at = case when t.place = 1 and t.paused is null then p_now else t.due_at end,
+        reason = case when t.place = 1 and t.paused is null then null else t.reason end
+    where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    if p_task.place = 1 and p_task.paused is null then
+        perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
+    end if;
+end
+$$;
+comment on function pawl._make_ready(pawl_data.task, timestamptz) is 'makes a waiting task ready, or marks a held one as woken';
+
+create or replace function pawl._ready_place(p_crashes int)
+returns smallint
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_crashes > 0 and p_crashes >= (select s.suspect_at from pawl_data.setting s where s.only_row) then
+        return 3::smallint;
+    end if;
+    return 0::smallint;
+end
+$$;
+comment on function pawl._ready_place(int) is 'where a due task stands: among the ready ones, or among the suspects';
+
+-- Code that asks for one kind of step where another is recorded has changed under the run.
+create or replace function pawl._pause_for_drift(p_task pawl_data.task, p_now timestamptz, p_name text, p_recorded text, p_asked text)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl_data.task t
+    set place = 1, session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',
+        reason = 'drift', recorded = true, woken = true,
+        paused = json_build_object('at', p_now, 'by', 'pawl', 'why',
+            format('drift: step %s is recorded as %s, the code asks for %s', p_name, p_recorded, p_asked))
+    where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'drift',
+        json_build_object('step', p_name, 'recorded', p_recorded, 'asked', p_asked));
+end
+$$;
+comment on function pawl._pause_for_drift(pawl_data.task, timestamptz, text, text, text) is 'pauses a run whose code no longer fits its records';
+
+-- Makes waiting tasks, locked by the caller, ready, and wakes a worker for each queue.
+create or replace function pawl._make_ready(p_tids tid[], p_now timestamptz)
+returns int
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_count int := 0;
+    v_due record;
+    -- Where nobody is bound to a tenant, one call for each queue will do.
+    v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
+begin
+    for v_due in
+        with due as (
+            update pawl_data.task t
+            set place = pawl._ready_place(t.crashes), due_at = p_now, reason = null
+            -- Nothing else: with place = 1 the planner may take the index of all that wait.
+            where t.ctid = any (p_tids)
+            returning t.queue_id, case when v_bound then t.tenant else '' end as tenant
+        )
+        select d.queue_id, d.tenant, count(*)::int as n from due d group by d.queue_id, d.tenant
+    loop
+        v_count := v_count + v_due.n;
+        perform pawl._wake_one(v_due.queue_id, v_due.tenant, p_now);
+    end loop;
+    return v_count;
+end
+$$;
+comment on function pawl._make_ready(tid[], timestamptz) is 'makes waiting tasks ready';

@@ -1,0 +1,321 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Reading: the state of a run, a run with its steps, history, waits, queues, workers, metrics. Lists of runs are in search.sql.
+
+-- The one place where the shown state is computed: from the claimable row, the holder's lease and the time.
+create or replace function pawl._state(
+    p_place int, p_due_at timestamptz, p_lease_until timestamptz, p_now timestamptz)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case
+        when p_place = 2 and p_lease_until >= p_now then 'RUNNING'
+        when p_place = 1 and p_due_at > p_now then 'PAUSED'
+        else 'QUEUED' end;
+end
+$$;
+comment on function pawl._state(int, timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
+
+-- The task that says most about a run of a flow: held by a live worker, ready, or the first that is due.
+create or replace function pawl._shown_task(p_run uuid, p_now timestamptz)
+returns setof pawl_data.task
+language plpgsql
+stable
+strict
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select t.*
+    from pawl_data.task t
+    left join pawl_data.worker w on w.session_id = t.session_id
+    where t.run_id = p_run and t.task_no > 0
+    -- guard:shown_live
+    order by (t.place = 2 and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)) is not true, t.place = 1, t.due_at, t.task_no
+    limit 1;
+end
+$$;
+comment on function pawl._shown_task(uuid, timestamptz) is 'the task that stands for a run of a flow';
+
+-- Everything about a run that a reader may want in a list, from the hot set or from history.
+create or replace function pawl._overview(p_ids uuid[], p_now timestamptz)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
+    ending boolean, rolling_back boolean, parent_id uuid)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_bound text := pawl._bound_tenant();
+begin
+    -- With no ids the condition below is always false, and the planner may take any index for it, and read all of it.
+    if cardinality(p_ids) = 0 then
+        return;
+    end if;
+    return query
+    with live as (
+        -- A run of a flow is shown as the task of it that is furthest, or as the first that is due.
+        select t.run_id, q.name, t.tenant,
+               case when t.place = 4 and f.task_no is null then 'PAUSED'
+                    else pawl._state(coalesce(f.place, t.place), coalesce(f.due_at, t.due_at),
+                                     case when pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) then w.lease_until end,
+                                     p_now) end as status,
+               case when t.place = 4 and f.task_no is null then 'child'
+                    when coalesce(f.place, t.place) = 1 and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
+               t.round::int, greatest(t.attempt, f.attempt), t.priority::int, t.key, t.triggered_at,
+               coalesce(t.started_at, f.started_at), null::timestamptz,
+               case when coalesce(f.place, t.place) = 1 then coalesce(f.due_at, t.due_at) end, w.name,
+               t.ending is not null, t.rolling_back, t.parent_id
+        from pawl_data.task t
+        join pawl_data.queue q on q.queue_id = t.queue_id
+        left join lateral pawl._shown_task(case when t.place = 4 then t.run_id end, p_now) f on true
+        left join pawl_data.worker w on w.session_id = coalesce(f.session_id, t.session_id)
+        where t.run_id = any (p_ids) and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+    )
+    select l.* from live l
+    union all
+    select r.run_id, q.name, r.tenant, (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], null, r.round::int, r.attempt,
+           r.priority::int, r.key, r.triggered_at, r.started_at, r.ended_at, null, w.name, false, false, r.parent_id
+    from (
+        select distinct on (e.run_id) e.*
+        from pawl._runs(p_ids) e
+        where v_bound is null or e.tenant = v_bound
+        order by e.run_id, e.round desc
+    ) r
+    join pawl_data.queue q on q.queue_id = r.queue_id
+    left join pawl_data.worker w on w.session_id = r.session_id
+    where not exists (select from live l where l.run_id = r.run_id);
+end
+$$;
+comment on function pawl._overview(uuid[], timestamptz) is 'runs as a list shows them';
+
+create or replace function pawl.get_run(run uuid)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
+    ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json, forked_from uuid)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_run pawl_data.run := pawl._last_run(run);
+begin
+    return query
+    select o.*,
+           coalesce(t.input, pawl._input_of(run), (select r.input from pawl._runs(array[run]) r where r.round = 1)),
+           coalesce(t.metadata, v_run.metadata),
+           case when t.run_id is null then v_run.output end,
+           case when t.run_id is null then v_run.error else t.ending -> 'error' end,
+           pawl._step_list(run, v_now),
+           pawl._forked_from(run)
+    from pawl._overview(array[run], v_now) o
+    left join pawl_data.task t on t.run_id = o.run_id and t.task_no = 0;
+    if not found then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+end
+$$;
+comment on function pawl.get_run(uuid) is
+'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round; one of kind child has the run of the child. forked_from is the run whose records it was made with.
+Twice: the same, or what has happened since.
+Locks: none.
+Errors: PW001 no such run.
+Bound: the steps of the run.';
+
+-- A step of a flow is shown by its name, an element of a map step as NAME[index], a step inside of either behind a slash.
+create or replace function pawl._task_label(p_step text, p_task int, p_name text)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return p_step || case when p_task % 1000000 > 0 then '[' || p_task % 1000000 - 1 || ']' else '' end
+           || case when strpos(p_name, '#') > 0 then '/' || p_name else '' end;
+end
+$$;
+comment on function pawl._task_label(text, int, text) is 'the name by which a record of a task of a flow is shown';
+
+-- The same for one of them, of which only the run is known.
+create or replace function pawl._shown_name(p_run uuid, p_task int, p_name text)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_step text := (
+        select s.name
+        from pawl_data.flow_step s
+        join pawl_data.queue q on q.workflow_id = s.workflow_id
+        where s.step_no = p_task / 1000000
+          and q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
+                                    (pawl._last_run(p_run)).queue_id));
+begin
+    return pawl._task_label(v_step, p_task, p_name);
+end
+$$;
+comment on function pawl._shown_name(uuid, int, text) is 'the name by which a step of a flow is shown';
+
+-- Planned anew at each call, so that only the partition of this run is opened.
+create or replace function pawl._forked_from(p_run uuid)
+returns uuid
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+as $$
+begin
+    return (
+        select (a.detail ->> 'run')::uuid
+        from (
+            select b.* from pawl_data.audit b where b.run_id = p_run
+            union all
+            select k.* from pawl_data.audit_kept k where k.run_id = p_run
+        ) a
+        where a.what = 'forked_from'
+        order by a.audit_no limit 1);
+end
+$$;
+comment on function pawl._forked_from(uuid) is 'the run that a run was forked from';
+
+-- The steps of a task that its worker, if it is live, said it executes.
+create or replace function pawl._running_steps(p_task pawl_data.task, p_now timestamptz)
+returns table (step text, attempt int, started_at timestamptz)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select r ->> 'step', coalesce((r ->> 'attempt')::int, (p_task.tries -> (r ->> 'step') ->> 'n')::int + 1, 1),
+           k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms'
+    from pawl_data.worker k
+    cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
+    where k.session_id = p_task.session_id and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now)
+      and r ->> 'run' = p_task.run_id::text and coalesce((r ->> 'task')::int, 0) = p_task.task_no and r ->> 'step' is not null;
+end
+$$;
+comment on function pawl._running_steps(pawl_data.task, timestamptz) is 'the steps of a task that a live worker reported as executing';
+
+create or replace function pawl._step_list(p_run uuid, p_now timestamptz)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    -- Looked up once, for a run may have many tasks.
+    v_workflow int := (
+        select q.workflow_id from pawl_data.queue q
+        where q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
+                                    (pawl._last_run(p_run)).queue_id));
+    v_source uuid := pawl._forked_from(p_run);
+begin
+    return (
+        select coalesce(json_agg(json_build_object(
+                   'name', case when l.task_no > 0 then pawl._task_label(f.name, l.task_no, l.name) else l.name end,
+                   'kind', l.kind, 'state', l.state, 'round', l.round,
+                   'attempt', l.attempt, 'started_at', l.started_at, 'ended_at', l.ended_at, 'due_at', l.due_at,
+                   'output', l.output, 'error', l.error, 'copied_from', l.copied, 'child', l.child)
+                   order by coalesce(l.name, '') like 'rollback:%', l.task_no, l.seq, l.started_at, l.name), '[]')
+        from (
+            select s.task_no, s.seq, s.name,
+                   pawl._kind_name(s.kind) as kind,
+                   pawl._state_name(s.state) as state, s.round::int as round, s.attempt,
+                   s.started_at, s.ended_at, null::timestamptz as due_at, s.output, s.error,
+                   case when s.source_id = v_source then v_source end as copied,
+                   case when s.kind = 5 and s.source_id is distinct from v_source then s.source_id end as child
+            from pawl._steps(array[p_run]) s
+            -- 1. A step with an undo starts: it has a record, RUNNING. 2. Its worker reports it, or its first attempt fails. Both are listed
+            -- below, and say more; without this the step would be listed twice.
+            -- guard:begun_step_once
+            where s.state <> 3 or not exists (
+                select from pawl_data.task t
+                where t.run_id = p_run and t.task_no = s.task_no
+                  and (t.tries -> s.name is not null or exists (select from pawl._running_steps(t, p_now) r where r.step = s.name)))
+            union all
+            select w.task_no, w.seq, w.name,
+                   pawl._kind_name(w.kind), 'PAUSED', null, 1, w.created_at, null,
+                   nullif(w.due_at, 'infinity'), null, null, null, w.child_id
+            from pawl_data.wait w where w.run_id = p_run and w.kind > 0
+            union all
+            -- A failed attempt that will be repeated; once its time has come, only the worker knows how far the next one is.
+            select t.task_no, 2147483646, e.key, 'step',
+                   case when (e.value ->> 'due')::timestamptz > p_now then 'PAUSED' else 'QUEUED' end, null, (e.value ->> 'n')::int, null, null,
+                   (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null, null
+            from pawl_data.task t cross join lateral json_each(t.tries) e
+            -- 1. An attempt fails. 2. A worker claims the run and executes the step again. 3. Its heartbeat reports that. Without this the step
+            -- would be listed as waiting, too, until the attempt has ended.
+            -- guard:tried_step_once
+            where t.run_id = p_run and e.key <> ''
+              and not exists (select from pawl._running_steps(t, p_now) r where r.step = e.key)
+            union all
+            select t.task_no, 0, null, 'step',
+                   pawl._state(t.place, t.due_at,
+                               case when pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now) then k.lease_until end, p_now),
+                   t.round::int, t.attempt,
+                   t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
+                   t.tries -> '' -> 'error', null, null
+            from pawl_data.task t
+            left join pawl_data.worker k on k.session_id = t.session_id
+            where t.run_id = p_run and t.task_no > 0
+            union all
+            select t.task_no, 2147483647, r.step, 'step', 'RUNNING', null, r.attempt, r.started_at, null, null, null,
+                   t.tries -> r.step -> 'error', null, null
+            from pawl_data.task t
+            cross join lateral pawl._running_steps(t, p_now) r
+            where t.run_id = p_run
+        ) l
+        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = l.task_no / 1000000 and l.task_no > 0);
+end
+$$;
+comment on function pawl._step_list(uuid, timestamptz) is 'the steps of a run as JSON';
+
+create or replace function pawl.result(run uuid)
+returns table (status text, output json, error json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_run pawl_data.run;
+    v_bound text := pawl._bound_tenant();
+begin
+    if exists (select from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
+        return;
+    end if;
+    v_run := pawl._last_run(run);
+    if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+    return query select (array['SUCCESS', 'ERROR', 'CANCELLED'])[v_run.status], v_run.output, v_run.error;
+end
+$$;
+comment on function pawl.result(uuid) is
+'The outcome of a run that has ended; no row while it has not. Cheap enough to ask again and again.
+Twice: the same.
+Locks: none.
+Errors: PW001 no such run.
+Bound: constant.';
+

@@ -1,0 +1,254 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Waiting, from the other side: emit an event, signal a run, approve, reject.
+
+-- The emitter''s side of the meeting: waits for others, and fails above read committed if they were faster.
+create or replace function pawl._meet_waits(p_tenant text, p_topic text, p_key text, p_now timestamptz)
+returns text[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_paths text[];
+    v_hinted boolean;
+begin
+    -- guard:emit_update
+    update pawl_data.topic o
+    set beat = o.beat + 1, touched_at = p_now
+    where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key
+    returning o.path_sets into v_paths;
+    if found then
+        return v_paths;
+    end if;
+    -- For waits, which must not wait for the insert.
+    v_hinted := pawl._hint_topic(p_tenant, p_topic, p_key);
+    insert into pawl_data.topic as o (tenant, topic, key, touched_at)
+    values (p_tenant, p_topic, p_key, p_now)
+    on conflict on constraint topic_pkey do update set beat = o.beat + 1, touched_at = excluded.touched_at
+    returning o.path_sets into v_paths;
+    if not v_hinted then
+        -- The transaction that was making it has ended, perhaps without it.
+        perform pawl._hint_topic(p_tenant, p_topic, p_key);
+    end if;
+    return v_paths;
+end
+$$;
+comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit comes to the meeting point of its topic and key';
+
+-- Events of the same topic and key before this one that are still being delivered. is_behind: there are some. theirs: those
+-- that another transaction delivers at this moment; nobody but us delivers the others until our end.
+create or replace function pawl._earlier_deliveries(p_event pawl_data.event, out is_behind boolean, out theirs uuid[])
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_id uuid;
+begin
+    is_behind := false;
+    theirs := '{}';
+    for v_id in select d.event_id from pawl_data.delivery d where d.event_id <> p_event.event_id loop
+        -- One by one: so only the partition of each is opened, and no topic with a million events is read.
+        perform from pawl_data.event e
+        where e.event_id = v_id and e.tenant = p_event.tenant and e.topic = p_event.topic and e.key = p_event.key
+          and (e.emitted_at, e.event_id) < (p_event.emitted_at, p_event.event_id);
+        continue when not found;
+        is_behind := true;
+        perform from pawl_data.delivery d where d.event_id = v_id for update skip locked;
+        if not found then
+            theirs := theirs || v_id;
+        end if;
+    end loop;
+end
+$$;
+comment on function pawl._earlier_deliveries(pawl_data.event) is 'events that waits are to get before this one';
+
+-- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on. A wait for which
+-- an earlier event is still on its way gets that one.
+-- settled: how many got one. last: where to go on, null at the end. passed_over: some have to be looked at again.
+-- p_patient: the call of emit itself. It waits for a run that another transaction holds, instead of passing over it, and
+-- nobody else can know the event yet.
+create or replace function pawl._deliver(
+    p_event pawl_data.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
+    out settled int, out last uuid, out passed_over boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    -- Only where a wait compares something.
+    v_payload jsonb := case when p_path_sets <> '{}' and p_path_sets <> array[''] then pawl._comparable(p_event.payload) end;
+    v_wait pawl_data.wait;
+    v_task pawl_data.task;
+    v_event pawl_data.event;
+    v_found pawl_data.event;
+    v_seen int := 0;
+    v_behind boolean := false;
+    v_theirs uuid[];
+    -- The run last seen to have this event, and the one that last got an earlier one. Waits of one run come in a row.
+    v_has_it uuid;
+    v_has_earlier uuid;
+begin
+    settled := 0;
+    passed_over := false;
+    for v_wait in
+        select w.*
+        from (
+            select distinct pawl._digest(s.paths, v_payload) as digest from unnest(p_path_sets) s (paths)
+        ) d
+        cross join lateral (
+            select w.*
+            from pawl_data.wait w
+            where w.kind = 3 and w.tenant = p_event.tenant and w.topic = p_event.topic and w.key = p_event.key
+              and w.digest = d.digest and w.run_id > p_after
+            order by w.run_id
+            limit p_most
+        ) w
+        where d.digest is not null
+        order by w.run_id, w.task_no, w.seq
+        limit p_most
+    loop
+        v_seen := v_seen + 1;
+        last := v_wait.run_id;
+        -- Asked once, and only where somebody waits. Who emits has the row of the topic, so no earlier event is added meanwhile.
+        -- guard:deliver_in_order
+        if v_seen = 1 and exists (select from pawl_data.delivery d where d.event_id <> p_event.event_id) then
+            select d.is_behind, d.theirs into v_behind, v_theirs from pawl._earlier_deliveries(p_event) d;
+        end if;
+        if p_patient then
+            select t.* into v_task
+            from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
+            for update;
+        else
+            select t.* into v_task
+            from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no
+            for update skip locked;
+            passed_over := passed_over or not found;
+        end if;
+        continue when v_task.run_id is null;
+        v_event := p_event;
+        if v_behind then
+            v_found := pawl._find_event(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
+            if (v_found.emitted_at, v_found.event_id) < (p_event.emitted_at, p_event.event_id) then
+                v_event := v_found;
+            end if;
+        end if;
+        if v_event.event_id <> p_event.event_id then
+            -- Another task of its run may be getting it at this moment, which nobody sees yet.
+            -- guard:deliver_theirs
+            if v_event.event_id = any (v_theirs) then
+                passed_over := true;
+                continue;
+            end if;
+        else
+            -- A run takes an event once, however many of its waits match.
+            -- guard:deliver_once
+            continue when v_wait.run_id = v_has_it;
+            -- Nor does a wait look back to before the trigger of its run, which may have come since the emit.
+            -- guard:deliver_after_trigger
+            continue when not p_patient and v_task.triggered_at > p_event.emitted_at;
+            -- It may also have taken it itself since the emit, with a wait that it opened later.
+            -- guard:deliver_recheck
+            if not p_patient and exists (
+                select from pawl._steps(array[v_wait.run_id]) s where s.kind = 3 and s.source_id = p_event.event_id) then
+                v_has_it := v_wait.run_id;
+                continue;
+            end if;
+        end if;
+        -- The wait may have timed out, or taken another event, while this one waited for the row: then nothing is settled.
+        if pawl._settle(v_task, v_wait, 1, v_event.payload, null, v_event.event_id, p_now) then
+            settled := settled + 1;
+            if v_event.event_id = p_event.event_id then
+                v_has_it := v_wait.run_id;
+            else
+                v_has_earlier := v_wait.run_id;
+            end if;
+        end if;
+    end loop;
+    if v_seen < p_most then
+        last := null;
+    elsif last = v_has_earlier and last is distinct from v_has_it then
+        -- A further wait of this run may be for this event, and the next call begins behind the run.
+        -- guard:deliver_split_run
+        passed_over := true;
+    end if;
+end
+$$;
+comment on function pawl._deliver(pawl_data.event, text[], int, timestamptz, boolean, uuid) is 'settles waits that an event matches';
+
+create or replace function pawl.emit(topic text, payload json default '{}', key text default '', tenant text default '', id uuid default null)
+returns table (event_id uuid, answer text, woken int)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_tenant text := pawl._tenant(tenant);
+    v_event pawl_data.event;
+    v_paths text[];
+    v_made int;
+    v_last uuid;
+    v_passed_over boolean;
+begin
+    if topic is null or length(topic) not between 1 and 200 then
+        -- guard:topic_max
+        perform pawl._raise('PW003', 'topic must have 1 to 200 characters');
+    end if;
+    if key is null or length(key) > 500 then
+        -- guard:event_key_max
+        perform pawl._raise('PW003', 'key must have at most 500 characters');
+    end if;
+    perform pawl._check_payload(payload::text);
+    if id is not null then
+        perform pawl._id_check(id, v_now);
+    end if;
+    v_event := row(coalesce(id, pawl._event_id(v_now)), v_now, v_tenant, topic, key, payload)::pawl_data.event;
+    perform pawl._need_partitions(array[v_event.event_id], array['event']);
+    v_paths := pawl._meet_waits(v_tenant, topic, key, v_now);
+    insert into pawl_data.event select v_event.* on conflict do nothing;
+    get diagnostics v_made = row_count;
+    event_id := v_event.event_id;
+    woken := 0;
+    if v_made = 0 then
+        -- 1. A emits an event with an id. 2. B, of another tenant, emits one with the same id, which is not stored. With the answer
+        -- already, B would take its event for stored.
+        if (select e.tenant from pawl_data.event e where e.event_id = v_event.event_id) is distinct from v_tenant then
+            -- guard:event_id_tenant
+            perform pawl._raise('PW001', format('event id "%s" is already in use', id), 'Make another id with pawl.make_id().');
+        end if;
+        answer := 'already';
+        return next;
+        return;
+    end if;
+    answer := 'ok';
+    -- A statement of its own, after the meeting: it sees every wait that was opened before.
+    -- guard:emit_looks_later
+    select d.settled, d.last, d.passed_over into woken, v_last, v_passed_over
+    from pawl._deliver(v_event, v_paths, 1000, v_now, true, '00000000-0000-0000-0000-000000000000') d;
+    if v_last is not null or v_passed_over then
+        insert into pawl_data.delivery (event_id, tenant, after, passed_over, due_at)
+        values (v_event.event_id, v_tenant, coalesce(v_last, '00000000-0000-0000-0000-000000000000'), v_last is not null and v_passed_over, v_now);
+    end if;
+    return next;
+end
+$$;
+comment on function pawl.emit(text, json, text, text, uuid) is
+'Emits an event under a topic and key, in the caller''s transaction. It is stored for the event retention, so that a wait that comes later finds it; waits that match now are settled and their runs go on. One event may wake many runs: up to 1,000 in this call, the rest by housekeeping soon after. Give busy topics a key: emits and waits of one topic and key queue up behind each other.
+Twice: with the same id, already.
+Locks: the row of the topic and key, then the tasks that it wakes, in the order of their ids.
+Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit, PW010 another transaction is making a partition that it needs: send it again; 40001 above read committed.
+Bound: 1,000 waits settled.';
+

@@ -1,0 +1,163 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Signals and approvals: one run, one name, in the order of arrival.
+
+-- The run''s hot row, changed so that it is the caller''s until the end of the transaction.
+create or replace function pawl._reach_run(p_run uuid)
+returns pawl_data.task
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_task pawl_data.task;
+    v_bound text := pawl._bound_tenant();
+begin
+    -- guard:signal_update
+    update pawl_data.task t
+    set attached = true
+    where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
+    returning t.* into v_task;
+    if not found then
+        if exists (select from pawl._runs(array[p_run]) r where v_bound is null or r.tenant = v_bound) then
+            -- guard:signal_ended
+            perform pawl._raise('PW007', format('run %s has ended', p_run));
+        end if;
+        perform pawl._raise('PW001', format('run %s not found', p_run));
+    end if;
+    return v_task;
+end
+$$;
+comment on function pawl._reach_run(uuid) is 'locks a run that has not ended by changing its row';
+
+create or replace function pawl._signal(p_run uuid, p_name text, p_payload json, p_decision boolean)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_task pawl_data.task;
+    v_wait pawl_data.wait;
+begin
+    if p_name is null or p_name !~ '^[a-z0-9_.-]{1,100}$' then
+        -- guard:signal_name
+        perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Names have 1 to 100 of a-z, 0-9, _, . and -.');
+    end if;
+    perform pawl._check_payload(p_payload::text);
+    v_task := pawl._reach_run(p_run);
+    if v_task.ending is not null and not v_task.rolling_back then
+        -- guard:signal_cancelled
+        perform pawl._raise('PW006', format('run %s was cancelled', p_run));
+    end if;
+    loop
+        -- A statement of its own, after the change of the row: it sees a wait that was opened before.
+        select w.* into v_wait
+        from pawl_data.wait w
+        where w.run_id = p_run and w.kind = case when p_decision then 6 else 4 end and w.topic = p_name
+        order by w.seq
+        limit 1;
+        exit when v_wait.run_id is null;
+        -- A wait goes with its task, which need not be the row that we have. While we waited for that, it may have ended.
+        select t.* into v_task from pawl_data.task t where t.run_id = p_run and t.task_no = v_wait.task_no for update;
+        -- guard:signal_recheck
+        exit when exists (
+            select from pawl_data.wait w where w.run_id = p_run and w.task_no = v_wait.task_no and w.name = v_wait.name);
+    end loop;
+    if v_wait.run_id is not null and pawl._settle(v_task, v_wait, 1, p_payload, null, null, v_now) then
+        return 'taken';
+    end if;
+    if (select count(*) from (select from pawl_data.signal g where g.run_id = p_run limit 1000) n) >= 1000 then
+        -- guard:signals_max
+        perform pawl._raise('PW009', format('run %s has 1000 signals that it has not taken', p_run));
+    end if;
+    insert into pawl_data.signal (run_id, name, sent_at, sent_by, payload)
+    values (p_run, case when p_decision then 'approval:' else '' end || p_name, v_now, pawl._caller(), p_payload);
+    return 'stored';
+end
+$$;
+comment on function pawl._signal(uuid, text, json, boolean) is 'sends a signal, or a decision on an approval, to one run';
+
+create or replace function pawl.signal(run uuid, name text, payload json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return pawl._signal(run, name, payload, false);
+end
+$$;
+comment on function pawl.signal(uuid, text, json) is
+'Sends a signal to one run, in the caller''s transaction. Answers taken (a wait of the run had it at once) or stored (kept for the run until it asks). Signals of one name are taken in order, each once.
+Twice: two signals; the second is stored for the next wait of that name. After a call whose outcome is not known, look whether the run has it (list_waits, get_run) before it is sent again.
+Locks: the row of the run.
+Errors: PW001 no such run, PW003 bad name, PW006 the run was cancelled, PW007 the run has ended, PW009 over a limit; 40001 above read committed.
+Bound: constant.';
+
+create or replace function pawl.approve(run uuid, name text, by text default null, why text default null, payload json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return pawl._decide(run, name, true, by, why, payload);
+end
+$$;
+comment on function pawl.approve(uuid, text, text, text, json) is
+'Approves what a run waits for under this name. Who (by, else the role that logged in) and why are recorded with the step and in the audit.
+Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
+Locks: the row of the run.
+Errors: as signal; PW010 another transaction is making a partition that it needs: send it again.
+Bound: constant.';
+
+create or replace function pawl.reject(run uuid, name text, by text default null, why text default null, payload json default '{}')
+returns text
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return pawl._decide(run, name, false, by, why, payload);
+end
+$$;
+comment on function pawl.reject(uuid, text, text, text, json) is
+'Rejects what a run waits for under this name; otherwise as approve. The run goes on and sees approved = false.
+Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
+Locks: the row of the run.
+Errors: as signal; PW010 another transaction is making a partition that it needs: send it again.
+Bound: constant.';
+
+create or replace function pawl._decide(p_run uuid, p_name text, p_approved boolean, p_by text, p_why text, p_payload json)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_detail json := json_build_object('approved', p_approved, 'by', coalesce(p_by, pawl._caller()), 'why', p_why,
+        'payload', p_payload);
+    v_answer text;
+begin
+    v_answer := pawl._signal(p_run, p_name, v_detail, true);
+    perform pawl._audit(p_run, 0, (select t.kept from pawl_data.task t where t.run_id = p_run and t.task_no = 0), v_now,
+        case when p_approved then 'approved' else 'rejected' end, json_build_object('name', p_name, 'why', p_why),
+        coalesce(p_by, pawl._caller()));
+    return v_answer;
+end
+$$;
+comment on function pawl._decide(uuid, text, boolean, text, text, json) is 'sends a decision and audits it';

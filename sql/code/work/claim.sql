@@ -1,0 +1,447 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Claiming: a session takes due tasks of the queues it handles. Bounded, never waits for a lock.
+
+create or replace function pawl._claim_max()
+returns bigint
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return 67108864;
+end
+$$;
+comment on function pawl._claim_max() is 'bytes of records, of inputs, and of metadata, that one claim hands out';
+
+-- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_most bytes. Inputs
+-- that are part of a task's row are small.
+create or replace function pawl._over_input(p_tids tid[], p_most bigint)
+returns text[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+set plan_cache_mode to force_custom_plan
+as $$
+declare
+    v_ids uuid[] := array(select t.run_id from pawl_data.task t where t.ctid = any (p_tids) and t.task_no = 0 and t.input_apart);
+begin
+    return array(
+        select f.run_id || ' 0'
+        from (
+            select t.run_id, i.bytes, sum(i.bytes) over (order by t.priority, t.due_at, t.run_id) as total
+            from (
+                select i.run_id, octet_length(i.input::text) as bytes from pawl_data.input i where i.run_id = any (v_ids)
+                union all
+                select k.run_id, octet_length(k.input::text) from pawl_data.input_kept k where k.run_id = any (v_ids)
+            ) i
+            join pawl_data.task t on t.run_id = i.run_id and t.task_no = 0
+        ) f
+        -- guard:claim_large_inputs
+        where f.total > p_most and f.total > f.bytes);
+end
+$$;
+comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';
+
+-- The same for metadata, whose size is known without reading it.
+create or replace function pawl._over_metadata(p_tids tid[], p_most bigint)
+returns text[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+begin
+    return array(
+        select f.run_id || ' ' || f.task_no
+        from (
+            select t.run_id, t.task_no, octet_length(t.metadata::text) as bytes,
+                   sum(octet_length(t.metadata::text)) over (order by t.priority, t.due_at, t.run_id, t.task_no) as total
+            from pawl_data.task t
+            where t.ctid = any (p_tids) and t.metadata is not null
+        ) f
+        -- guard:claim_metadata
+        where f.total > p_most and f.total > f.bytes);
+end
+$$;
+comment on function pawl._over_metadata(tid[], bigint) is 'tasks whose metadata is too much for one claim';
+
+-- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
+-- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
+create or replace function pawl._leave_out_tasks(p_all tid[], p_left_out text[], p_too_large text[], p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_task pawl_data.task;
+    v_error json := json_build_object('code', 'record_too_large', 'message',
+        format('the run has recorded more than %s MB, which no worker can be given: let steps return less and keep large '
+               'results elsewhere, or go on in a new run before it is so much', pawl._record_max() / 1048576));
+    v_undone json;
+begin
+    for v_task in
+        select t.* from pawl_data.task t where t.ctid = any (p_all) and t.run_id || ' ' || t.task_no = any (p_too_large)
+    loop
+        if v_task.task_no > 0 then
+            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only. And with
+            -- another of its tasks the run may have let this one go.
+            -- guard:large_once
+            if pawl._lock_flow(v_task.run_id) and exists (
+                select from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
+                perform pawl._finish_task((select r from pawl_data.task r where r.run_id = v_task.run_id and r.task_no = 0),
+                    v_task.task_no, 2, null, v_error, p_now, v_task.attempt, v_task.fence, v_task.started_at);
+            end if;
+            continue;
+        end if;
+        v_undone := pawl._undone(v_task);
+        -- If its parent is locked, it stays where it is, and the next claim tries again.
+        perform pawl._end_run(v_task, 2, null,
+            case when json_array_length(v_undone) = 0 then v_error
+                 else json_build_object('code', 'rollback_failed', 'error', v_error,
+                          'cause', coalesce(v_task.ending -> 'error', v_error),
+                          'status', coalesce(v_task.ending -> 'status', '2'), 'not_undone', v_undone) end, p_now);
+        -- For what stands behind it: whoever claims may be told that there is nothing.
+        perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
+    end loop;
+    return array(
+        select t.ctid
+        from pawl_data.task t
+        where t.ctid = any (p_all)
+          and t.run_id || ' ' || t.task_no <> all (coalesce(p_left_out, '{}') || coalesce(p_too_large, '{}')));
+end
+$$;
+comment on function pawl._leave_out_tasks(tid[], text[], text[], timestamptz) is 'takes out of a claim what it cannot hand out';
+
+-- The picked tasks (locked) without those of flows that are to end: nothing new starts there. They were left over by
+-- a claim that came to nothing, and go now.
+create or replace function pawl._without_ending(p_all tid[], p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_run pawl_data.task;
+    v_ending uuid[] := array(
+        select distinct t.run_id
+        from pawl_data.task t
+        cross join lateral (
+            select from pawl_data.task z where z.run_id = t.run_id and z.task_no = 0 and z.ending is not null offset 0
+        ) z
+        where t.ctid = any (p_all) and t.task_no > 0);
+begin
+    if cardinality(v_ending) = 0 then
+        return p_all;
+    end if;
+    p_all := array(select t.ctid from pawl_data.task t where t.ctid = any (p_all) and (t.task_no = 0 or t.run_id <> all (v_ending)));
+    for v_run in select t.* from pawl_data.task t where t.run_id = any (v_ending) and t.task_no = 0 loop
+        if pawl._lock_flow(v_run.run_id) then
+            perform pawl._let_end(v_run, p_now);
+        end if;
+    end loop;
+    return p_all;
+end
+$$;
+comment on function pawl._without_ending(tid[], timestamptz) is 'takes tasks of flows that are to end out of a claim';
+
+-- Looks at each of the picked tasks (locked) alone. One that fails waits for a minute; for the others a worker is woken.
+create or replace function pawl._put_off_broken(p_all tid[], p_now timestamptz, p_error text)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_task pawl_data.task;
+    v_found boolean := false;
+begin
+    for v_task in select t.* from pawl_data.task t where t.ctid = any (p_all) loop
+        begin
+            perform pawl._settle_due(array[v_task.run_id], array[v_task.task_no], pawl.now());
+            perform from pawl._load_records(array[v_task.run_id], array[v_task.task_no], pawl._claim_max());
+            perform from pawl._flow_inputs(array(select t.ctid from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no and t.task_no > 0), pawl._claim_max());
+        exception
+            when others then
+                perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
+                update pawl_data.task t
+                set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
+                where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+                v_found := true;
+        end;
+        perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
+    end loop;
+    -- What failed was none of this, as the end of a flow whose history is gone: one task after the other is put off, until the queue goes on.
+    if not v_found then
+        select t.* into v_task from pawl_data.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
+        perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
+        update pawl_data.task t
+        set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
+        where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+    end if;
+end
+$$;
+comment on function pawl._put_off_broken(tid[], timestamptz, text) is 'puts off tasks that no claim can return';
+
+-- Loads what a claim returns with the tasks that it has picked and locked: records of runs that ran before, inputs of flows, and which runs
+-- have a time limit. picked: the tasks that are left to be claimed.
+create or replace function pawl._load_picked(
+    p_picked tid[], p_ids uuid[], p_tasks int[], p_flow boolean, p_apart boolean, p_now timestamptz, out picked tid[],
+    out records json[], out keys text[], out flow_keys text[], out flow_inputs json[], out limited uuid[])
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_left_out text[];
+    v_too_large text[];
+begin
+    picked := p_picked;
+    -- 1. A run has a record that cannot be read, or its partition was taken away by hand. 2. Each claim of its queue picks it first, and
+    -- fails. So it is put off, noted, and left to whoever reads what doctor() says; the others of the queue are claimed.
+    -- guard:claim_broken_run
+    begin
+        if p_ids is not null then
+            -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
+            perform pawl._settle_due(p_ids, p_tasks, pawl.now());
+            select r.records, r.left_out, r.too_large into records, v_left_out, v_too_large
+            from pawl._load_records(p_ids, p_tasks, pawl._claim_max()) r;
+            if v_left_out is not null or v_too_large is not null then
+                picked := pawl._leave_out_tasks(picked, v_left_out, v_too_large, p_now);
+                if cardinality(picked) = 0 then
+                    return;
+                end if;
+            end if;
+        end if;
+        if p_flow then
+            -- guard:claim_ending
+            picked := pawl._without_ending(picked, p_now);
+            if cardinality(picked) = 0 then
+                return;
+            end if;
+            keys := array(select i.run_id || ' ' || i.task_no from unnest(p_ids, p_tasks) with ordinality i (run_id, task_no, n) order by i.n);
+            select f.keys, f.inputs, f.left_out into flow_keys, flow_inputs, v_left_out
+            from pawl._flow_inputs(picked, pawl._claim_max()) f;
+            if cardinality(v_left_out) > 0 then
+                picked := pawl._leave_out_tasks(picked, v_left_out, null, p_now);
+            end if;
+            -- The time limit of a run is with its task 0.
+            limited := array(
+                select z.run_id
+                from (select distinct t.run_id from pawl_data.task t where t.ctid = any (picked) and t.task_no > 0) r
+                cross join lateral (
+                    select z.run_id from pawl_data.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
+        end if;
+        if p_apart then
+            v_left_out := pawl._over_input(picked, pawl._claim_max());
+            if cardinality(v_left_out) > 0 then
+                picked := pawl._leave_out_tasks(picked, v_left_out, null, p_now);
+            end if;
+        end if;
+    exception
+        when others then
+            perform pawl._put_off_broken(p_picked, p_now, sqlstate || ' ' || sqlerrm);
+            picked := '{}';
+    end;
+end
+$$;
+comment on function pawl._load_picked(tid[], uuid[], int[], boolean, boolean, timestamptz) is 'loads records and inputs of picked tasks';
+
+create or replace function pawl.claim(
+    session bigint, most int default 1, request int default null, start boolean default true, quiet boolean default false)
+returns table (
+    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
+    run_timeout_ms bigint, tick_due boolean)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+-- Otherwise its large statements are planned at each call, which takes longer than to execute them.
+set plan_cache_mode to force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_worker pawl_data.worker;
+    v_queues int[];
+    v_most int := least(greatest(most, 0), 1000);
+    v_left int;
+    v_all tid[];
+    v_ids uuid[];
+    v_tasks int[];
+    v_records json[];
+    v_left_out text[];
+    v_name text;
+    v_timeout bigint;
+    v_flow boolean;
+    v_apart bigint;
+    v_metadata bigint;
+    v_keys text[];
+    v_flow_keys text[];
+    v_flow_inputs json[];
+    v_limited uuid[];
+    v_tick_due boolean;
+begin
+    if current_setting('transaction_isolation') <> 'read committed' then
+        perform pawl._only_read_committed('claim');
+    end if;
+    v_worker := pawl._claimer(session, v_now);
+    v_tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
+    if request is not null and exists (
+        select from pawl_data.task t where t.place = 2 and t.session_id = session and t.request = claim.request) then
+        -- The reply to this request was lost: the same tasks again, with the fences they have.
+        return query select h.*, v_tick_due from pawl._held(session, claim.request) h;
+        return;
+    end if;
+    if v_worker.draining then
+        return;
+    end if;
+    select p.picked, p.queues into v_all, v_queues from pawl._pick_tasks(v_worker, v_most, v_now) p;
+    v_left := v_most - cardinality(v_all);
+    -- guard:quiet
+    if quiet and cardinality(v_all) = 0 and v_left > 0
+       and not exists (select from pawl_data.task t where t.place = 2 and t.session_id = session) then
+        v_all := pawl._pick_suspect(v_worker.queue_ids, v_worker.tenant);
+    end if;
+    if cardinality(v_all) = 0 then
+        return;
+    end if;
+    -- Only runs that ran before have something to load. The rows are locked, so their addresses are good.
+    select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
+           array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
+           bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart),
+           sum(octet_length(t.metadata::text))
+    into v_ids, v_tasks, v_flow, v_apart, v_metadata
+    from pawl_data.task t
+    where t.ctid = any (v_all);
+    if v_ids is not null or v_flow or v_apart > 1 then
+        select l.picked, l.records, l.keys, l.flow_keys, l.flow_inputs, l.limited
+        into v_all, v_records, v_keys, v_flow_keys, v_flow_inputs, v_limited
+        from pawl._load_picked(v_all, v_ids, v_tasks, v_flow, v_apart > 1, v_now) l;
+        if cardinality(v_all) = 0 then
+            return;
+        end if;
+    end if;
+    if v_metadata > pawl._claim_max() then
+        v_left_out := pawl._over_metadata(v_all, pawl._claim_max());
+        if cardinality(v_left_out) > 0 then
+            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
+        end if;
+    end if;
+    if v_worker.idle then
+        update pawl_data.worker w set idle = false
+        where w.ctid = any (array(select i.ctid from pawl_data.worker i where i.session_id = session for update skip locked));
+    end if;
+    if cardinality(v_queues) = 1 and v_left < v_most then
+        -- Once for all.
+        select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
+        from pawl_data.queue q where q.queue_id = v_queues[1];
+    end if;
+    return query
+    update pawl_data.task t
+    set place = 2, session_id = session, request = claim.request, fence = t.fence + 1,
+        attempt = t.attempt + (start is not false)::int, started = start is not false, claimed_at = v_now,
+        started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
+    where t.ctid = any (v_all)
+      -- In the statement that writes: it may have waited for an operator who raised the epoch.
+      -- guard:claim_epoch
+      and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
+      -- Or for anything else while the session was swept: what is given to it now is taken back by a chore only.
+      and exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null)
+    returning t.run_id, t.task_no, t.fence,
+              coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+              t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
+              case when t.task_no > 0 then v_flow_inputs[array_position(v_flow_keys, t.run_id || ' ' || t.task_no)]
+                   when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
+              case when v_ids is null then null
+                   when v_flow then v_records[array_position(v_keys, t.run_id || ' ' || t.task_no)]
+                   else v_records[array_position(v_ids, t.run_id)] end,
+              case when v_name is null then (
+                       select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl_data.queue q where q.queue_id = t.queue_id)
+                   else v_timeout end,
+              case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end, v_tick_due;
+end
+$$;
+comment on function pawl.claim(bigint, int, int, boolean, boolean) is
+'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. tick_due says that housekeeping is due: call tick() then, and after a claim that gave nothing. Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+Twice: other tasks, or with the same request number the same ones.
+Locks: the tasks it takes, and up to 50 rows of late housekeeping; skips what others hold.
+Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
+Bound: 1,000 tasks.';
+
+create or replace function pawl._held(p_session bigint, p_request int)
+returns table (
+    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
+    run_timeout_ms bigint)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select t.run_id, t.task_no, t.fence, q.name, t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+           t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
+           case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid], 0) f)
+                when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
+           (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r),
+           (1000 * date_part('epoch', q.step_timeout))::bigint, pawl._run_timeout(t.run_id, pawl.now())
+    from pawl_data.task t
+    join pawl_data.queue q on q.queue_id = t.queue_id
+    where t.place = 2 and t.session_id = p_session and (p_request is null or t.request = p_request)
+    order by t.priority, t.due_at
+    limit 1000;
+end
+$$;
+comment on function pawl._held(bigint, int) is 'the tasks a session holds, in the form a claim returns them';
+
+create or replace function pawl.held(session bigint)
+returns table (run_id uuid, task int, fence int, workflow text, attempt int, claimed_at timestamptz, told text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+begin
+    perform pawl._session(session);
+    return query
+    select t.run_id, t.task_no, t.fence, q.name, t.attempt, t.claimed_at,
+           case when t.ending is not null and not t.rolling_back or z.ending is not null then 'cancelled'
+                when t.paused is not null then 'paused' end
+    from pawl_data.task t
+    join pawl_data.queue q on q.queue_id = t.queue_id
+    -- As a heartbeat tells it.
+    left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
+    where t.place = 2 and t.session_id = session
+    order by t.run_id, t.task_no
+    limit 10000;
+end
+$$;
+comment on function pawl.held(bigint) is
+'What a session holds, for a worker that has reconnected: it gives back, with a release item in commit, what it does not know.
+Twice: the same list.
+Locks: none.
+Errors: PW005 the session has ended, PW012 older epoch.
+Bound: 10,000 tasks.';

@@ -1,0 +1,501 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- One item of a commit: lock, check, and hand over to the function for its kind.
+
+-- The items that p_done does not name, in order. Once an item of a claim was not taken, the later ones are not looked
+-- at: a run must not end without a step that was to be recorded before. They are busy, so that they are sent again, or
+-- lease_lost as the first one is. With p_carefully each item is protected from the others, which costs a subtransaction.
+create or replace function pawl._commit_rest(
+    p_session bigint, p_now timestamptz, p_runs uuid[], p_tasks int[], p_fences int[], p_kinds text[], p_names text[],
+    p_payloads text[], p_seqs int[], p_millis int[], p_options text[], p_done bigint[], p_carefully boolean)
+returns table (item int, answer text, reason text, value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_item record;
+    -- By the number of the claim (run, task and fence): if an item of it was not taken, what the later ones are answered.
+    v_stopped text[] := array_fill(null::text, array[cardinality(p_runs)]);
+begin
+    for v_item in
+        select i.*, dense_rank() over (order by i.run_id, coalesce(i.task_no, 0), i.fence) as claim
+        from unnest(p_runs, p_tasks, p_fences, p_kinds, p_names, p_payloads, p_seqs, p_millis, p_options)
+                 with ordinality i (run_id, task_no, fence, kind, name, payload, seq, millis, option, n)
+        where not exists (select from unnest(p_done) d where d = i.n)
+        order by i.n
+    loop
+        item := v_item.n::int;
+        if v_stopped[v_item.claim] is not null then
+            answer := v_stopped[v_item.claim];
+            reason := 'an earlier item of this claim was not taken';
+            value := null;
+        elsif p_carefully then
+            select a.answer, a.reason, a.value into answer, reason, value
+            from pawl._commit_item_carefully(p_session, p_now, v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence,
+                v_item.kind, v_item.name, v_item.payload, v_item.seq, v_item.millis, v_item.option) a;
+        else
+            select a.answer, a.reason, a.value into answer, reason, value
+            from pawl._commit_item(p_session, p_now, v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence,
+                v_item.kind, v_item.name, v_item.payload, v_item.seq, v_item.millis, v_item.option::json) a;
+        end if;
+        -- A cancelled run takes nothing but the item that lets go of it, so that one is not held up; and nothing
+        -- follows from a note.
+        if answer in ('busy', 'lease_lost', 'refused') and not (answer = 'refused' and v_item.kind is not distinct from 'note')
+           and v_stopped[v_item.claim] is null then
+            v_stopped[v_item.claim] := case when answer = 'lease_lost' then answer else 'busy' end;
+        end if;
+        return next;
+    end loop;
+end
+$$;
+comment on function pawl._commit_rest(bigint, timestamptz, uuid[], int[], int[], text[], text[], text[], int[], int[], text[], bigint[], boolean) is 'commits items one by one, in order';
+
+create or replace function pawl._commit_item_carefully(
+    p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text,
+    p_seq int, p_millis int, p_option text, out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    select a.answer, a.reason, a.value into answer, reason, value
+    from pawl._commit_item(p_session, p_now, p_run, p_task, p_fence, p_kind, p_name, p_payload, p_seq, p_millis,
+                           p_option::json) a;
+exception
+    when data_exception or integrity_constraint_violation or program_limit_exceeded then
+        answer := 'refused';
+        reason := sqlerrm;
+        value := null;
+end
+$$;
+comment on function pawl._commit_item_carefully(bigint, timestamptz, uuid, int, int, text, text, text, int, int, text) is 'commits one item; if its data is bad, only that item is refused';
+
+-- Whether a task that no session holds was let go of by this very item, whose reply was lost; with the value that was recorded.
+create or replace function pawl._was_done(p_task pawl_data.task, p_fence int, p_kind text, p_name text, p_closing boolean, out done boolean, out value json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    done := false;
+    if p_task.fence = p_fence then
+        -- Only this claim can have let go of it without raising the fence.
+        value := pawl._recorded(p_task.run_id, p_task.task_no, p_name);
+        done := p_kind in ('suspend', 'release', 'fail', 'start', 'note') or value is not null
+                or p_kind = 'retry' and p_task.tries -> p_name is not null;
+    end if;
+    -- This claim's failure started the rollback, and that raised the fence.
+    done := done or p_task.rolling_back and p_task.fence = p_fence + 1 and p_closing and (p_task.ending ->> 'fence')::int is not distinct from p_fence;
+end
+$$;
+comment on function pawl._was_done(pawl_data.task, int, text, text, boolean) is 'whether an item was done by an earlier call';
+
+create or replace function pawl._commit_item(
+    p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text,
+    p_seq int, p_millis int, p_option json, out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_task pawl_data.task;
+    v_run pawl_data.task;
+    v_bound text := pawl._bound_tenant();
+    v_closing boolean := p_kind in ('complete', 'fail', 'suspend', 'release', 'drift');
+    v_done boolean;
+begin
+    -- Errors are read by us later on.
+    -- guard:readable_errors
+    if p_kind in ('retry', 'fail', 'step_error') then
+        p_payload := pawl._readable(p_payload);
+    end if;
+    -- guard:item_lock
+    select t.* into v_task
+    from pawl_data.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)
+    for update skip locked;
+    -- A statement of its own, after the lock: that may have waited for an operator who raised the epoch.
+    -- guard:item_epoch
+    if p_session >> 32 is distinct from (select s.epoch from pawl_data.setting s where s.only_row) then
+        answer := 'lease_lost';
+        reason := 'the session belongs to an older epoch';
+        return;
+    end if;
+    if v_task.run_id is null then
+        select m.answer, m.reason, m.value into answer, reason, value
+        from pawl._missing(p_session, p_now, p_run, p_task, p_fence, p_kind, p_name) m;
+        return;
+    end if;
+    if v_task.session_id is null then
+        select w.done, w.value into v_done, value from pawl._was_done(v_task, p_fence, p_kind, p_name, v_closing) w;
+        if v_done then
+            answer := 'already';
+            return;
+        end if;
+    end if;
+    -- guard:item_fence
+    if v_task.session_id is distinct from p_session or v_task.fence is distinct from p_fence then
+        answer := 'lease_lost';
+        reason := 'the task was given to another claim';
+        if not pawl._noted_late(v_task.run_id, v_task.task_no, v_task.kept, p_now, p_session, p_fence, p_kind, p_name) then
+            answer := 'busy';
+            reason := 'another call of the session sends late results';
+        end if;
+        return;
+    end if;
+    if p_task > 0 and v_closing then
+        -- What lets go of a task of a flow concerns the whole run.
+        if not pawl._lock_flow(p_run) then
+            answer := 'busy';
+            reason := 'another transaction holds the run';
+            return;
+        end if;
+        select t.* into v_run from pawl_data.task t where t.run_id = p_run and t.task_no = 0;
+        reason := pawl._item_problem(v_task, p_kind, p_name, p_payload, p_option, p_seq);
+        if reason is not null then
+            answer := 'refused';
+            return;
+        end if;
+        select s.answer, s.reason, s.value into answer, reason, value
+        from pawl._commit_task(v_run, v_task, p_now, p_kind, p_name, p_payload, p_option) s;
+        return;
+    end if;
+    -- A task starts its children under the lock of its run: a failure at the same time would not see the child, and nobody would
+    -- cancel it. What else a task waits for goes with it.
+    -- guard:child_meets_flow
+    if p_task > 0 and p_kind = 'child' then
+        perform from pawl_data.task t where t.run_id = p_run and t.task_no = 0 for update skip locked;
+        if not found then
+            answer := 'busy';
+            reason := 'another transaction holds the run';
+            return;
+        end if;
+    end if;
+    -- A flow that has failed still takes what its tasks record; what was cancelled does not.
+    -- guard:item_cancel
+    if v_task.ending is not null and not v_task.rolling_back and (p_task = 0 or v_task.ending ->> 'status' = '3')
+       -- Nothing new starts there, so there is nothing to wait for either; the task itself may not be marked.
+       or p_task > 0 and p_kind in ('sleep', 'event', 'signal', 'approval', 'child') and exists (
+           select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.ending is not null) then
+        answer := 'cancelled';
+        reason := v_task.ending ->> 'why';
+        if v_closing and pawl._end_or_roll_back(v_task, 3,
+               json_build_object('code', 'cancelled', 'message', coalesce(v_task.ending ->> 'why', 'cancelled')),
+               (v_task.ending ->> 'rollback')::boolean, p_now) = 'busy' then
+            answer := 'busy';
+        end if;
+        return;
+    end if;
+    reason := pawl._item_problem(v_task, p_kind, p_name, p_payload, p_option, p_seq);
+    if reason is not null then
+        answer := 'refused';
+        return;
+    end if;
+    if p_kind in ('step', 'begin', 'step_error', 'retry', 'took') then
+        select s.answer, s.reason, s.value into answer, reason, value
+        from pawl._commit_step(v_task, p_now, p_kind, p_name, p_payload, p_seq, p_millis, p_option) s;
+    elsif p_kind in ('sleep', 'event', 'signal', 'approval', 'child') then
+        select s.answer, s.reason, s.value into answer, reason, value
+        from pawl._commit_wait(v_task, p_now, p_kind, p_name, p_payload, p_seq, p_option) s;
+    else
+        select s.answer, s.reason, s.value into answer, reason, value
+        from pawl._commit_close(v_task, p_now, p_kind, p_name, p_payload, p_option) s;
+    end if;
+end
+$$;
+comment on function pawl._commit_item(bigint, timestamptz, uuid, int, int, text, text, text, int, int, json) is 'commits one item and answers for it';
+
+-- What is wrong with the item itself.
+create or replace function pawl._item_problem(
+    p_task pawl_data.task, p_kind text, p_name text, p_payload text, p_option json, p_seq int)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_named boolean := p_kind in ('step', 'begin', 'step_error', 'retry', 'took', 'sleep', 'event', 'signal', 'approval', 'child');
+    v_max int := (select s.payload_max from pawl_data.setting s where s.only_row);
+begin
+    if p_kind is null or not v_named
+       and p_kind not in ('complete', 'fail', 'suspend', 'release', 'drift', 'start', 'note') then
+        return format('unknown kind "%s"', p_kind);
+    end if;
+    if octet_length(p_option::text) > 65536 then
+        return 'option has more than 65536 bytes';
+    end if;
+    if v_named and (p_name is null or length(p_name) > 240
+                    or p_name !~ '^(rollback:)?([a-z0-9_.-]{1,100}/)*[a-z0-9_.-]{1,100}#[0-9]{1,9}$') then
+        return format('bad step name "%s": it must be BRANCH/NAME#n with names of 1 to 100 of a-z, 0-9, _, . and -, at most 240 characters in all', left(p_name, 300));
+    end if;
+    if v_named and (p_name like 'rollback:%') <> p_task.rolling_back then
+        return case when p_task.rolling_back then 'the run is rolling back: only its undos are recorded'
+                    else 'the run is not rolling back' end;
+    end if;
+    if v_named and p_seq > 100000 and not p_task.rolling_back then
+        return 'a run records at most 100000 steps: let it end, and go on in a new run';
+    end if;
+    if p_kind = 'begin' and p_task.rolling_back then
+        -- guard:undo_of_undo
+        return 'an undo has no undo of its own';
+    end if;
+    if p_kind = 'begin' and (p_option -> 'undo' ->> 'handler') is null then
+        return 'begin needs an undo with a handler';
+    end if;
+    -- guard:undo_name
+    if p_kind = 'begin' and length('rollback:' || pawl._undo_name(p_task.queue_id, p_name, p_task.task_no)) > 240 then
+        return format('the name of the step "%s" is too long for a step with an undo', p_name);
+    end if;
+    if p_kind = 'sleep' and (p_option ->> 'ms') is null then
+        return 'sleep needs ms';
+    end if;
+    if p_payload is not null then
+        return pawl._payload_problem(p_payload, v_max);
+    end if;
+    return null;
+end
+$$;
+comment on function pawl._item_problem(pawl_data.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
+
+-- A late result is worth an audit row, once for each claim, kind and name: whoever sends it again has not done it again.
+-- False: another call of the session is noting late results, perhaps this one, so it is to be sent again.
+create or replace function pawl._noted_late(
+    p_run uuid, p_task int, p_kept boolean, p_now timestamptz, p_session bigint, p_fence int, p_kind text, p_name text)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_detail json := json_build_object('kind', p_kind, 'name', p_name, 'session', p_session, 'fence', p_fence);
+begin
+    if p_kind not in ('step', 'complete', 'fail', 'step_error') then
+        return true;
+    end if;
+    -- 1. A sends a result late, and loses the connection. 2. B, another connection of the session, sends it again before A has committed.
+    -- What has ended has no row of its own to meet at, so all that a session sends late takes turns at the session's row: without, B would
+    -- not see A's audit row and write a second one.
+    -- guard:late_lock
+    perform from pawl_data.worker w where w.session_id = p_session for no key update skip locked;
+    if not found then
+        return false;
+    end if;
+    if exists (
+        select from pawl_data.audit a
+        where a.run_id = p_run and a.task_no = p_task and a.what = 'late_result' and a.detail::text = v_detail::text
+        union all
+        select from pawl_data.audit_kept k
+        where k.run_id = p_run and k.task_no = p_task and k.what = 'late_result' and k.detail::text = v_detail::text) then
+        return true;
+    end if;
+    perform pawl._audit(p_run, p_task, p_kept, p_now, 'late_result', v_detail);
+    return true;
+end
+$$;
+comment on function pawl._noted_late(uuid, int, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
+
+-- What an item of this name came to, for a claim that is over and asks again.
+create or replace function pawl._recorded(p_run uuid, p_task int, p_name text)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return coalesce(
+        -- First, because a record of that name is of an earlier round.
+        (select json_build_object('state', 'PAUSED', 'child', w.child_id)
+         from pawl_data.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind > 0),
+        (select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
+         from pawl._step(p_run, p_task, p_name) s order by s.round desc limit 1));
+end
+$$;
+comment on function pawl._recorded(uuid, int, text) is 'the record or the open wait of a step, as commit answers with it';
+
+-- The row could not be locked: another transaction has it, or the run has ended.
+create or replace function pawl._missing(
+    p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text,
+    out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_run pawl_data.run;
+    v_kept boolean;
+    v_bound text := pawl._bound_tenant();
+begin
+    if exists (
+        select from pawl_data.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)) then
+        answer := 'busy';
+        reason := 'another transaction holds the run';
+        return;
+    end if;
+    -- Its run may live on without it, if that is one of a flow.
+    select t.kept into v_kept
+    from pawl_data.task t
+    join pawl_data.queue q on q.queue_id = t.queue_id
+    join pawl_data.workflow w on w.workflow_id = q.workflow_id
+    where p_task > 0 and t.run_id = p_run and t.task_no = 0 and w.flow and (v_bound is null or t.tenant = v_bound);
+    if found then
+        select m.answer, m.reason, m.value into answer, reason, value
+        from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
+        if answer = 'lease_lost'
+           and not pawl._noted_late(p_run, p_task, v_kept, p_now, p_session, p_fence, p_kind, p_name) then
+            answer := 'busy';
+            reason := 'another call of the session sends late results';
+        end if;
+        return;
+    end if;
+    v_run := pawl._last_run(p_run);
+    if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
+        answer := 'refused';
+        reason := 'no such run';
+        return;
+    end if;
+    if p_task > 0 then
+        select m.answer, m.reason, m.value into answer, reason, value from pawl._missing_task(p_run, p_task, p_fence, p_kind, p_name) m;
+        if answer in ('already', 'refused') then
+            return;
+        end if;
+    end if;
+    -- What a cancelled run answered the first time it answers again; its undos are another matter. The fence of a flow's task
+    -- is no fence of the run.
+    -- guard:missing_task_fence
+    if p_task = 0 and v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 3 or v_run.rolled_back) then
+        value := pawl._recorded(p_run, p_task, p_name);
+        if p_kind = 'complete' and v_run.status = 2 and not v_run.rolled_back then
+            answer := 'refused';
+            reason := 'this claim has failed the run';
+            return;
+        end if;
+        -- Waits and tries leave no record when the run ends before them.
+        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'took')
+                                and (v_run.status <> 3 or v_run.rolled_back) then
+            answer := 'already';
+            return;
+        end if;
+    end if;
+    if v_run.status = 3 then
+        answer := 'cancelled';
+        reason := 'the run was cancelled';
+        return;
+    end if;
+    answer := 'lease_lost';
+    reason := 'the run has ended';
+    if not pawl._noted_late(p_run, p_task, exists (select from pawl_data.run_kept k where k.run_id = p_run), p_now, p_session,
+           p_fence, p_kind, p_name) then
+        answer := 'busy';
+        reason := 'another call of the session sends late results';
+    end if;
+end
+$$;
+comment on function pawl._missing(bigint, timestamptz, uuid, int, int, text, text) is 'answers for an item whose task could not be locked';
+
+-- Steps: a result, a start with an undo, a final failure, a try that failed, one recorded by the caller.
+create or replace function pawl._commit_step(
+    p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_millis int, p_option json,
+    out answer text, out reason text, out value json)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_old pawl_data.step;
+    v_failure record;
+begin
+    select s.* into v_old
+    from pawl._step(p_task.run_id, p_task.task_no, p_name) s
+    where s.state <> 2 or s.round = p_task.round
+    order by s.round desc limit 1;
+    if v_old.run_id is null and p_task.attached then
+        select w.kind into v_old.kind
+        from pawl_data.wait w
+        where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name and w.kind > 0;
+    end if;
+    if v_old.kind <> 1 then
+        perform pawl._pause_for_drift(p_task, p_now, p_name, pawl._kind_name(v_old.kind), 'step');
+        answer := 'refused';
+        reason := 'drift';
+        return;
+    end if;
+    if v_old.state in (1, 2, 4) then
+        -- guard:first_write_wins
+        answer := 'already';
+        value := json_build_object('state', pawl._state_name(v_old.state), 'output', v_old.output, 'error', v_old.error);
+        return;
+    end if;
+    answer := 'ok';
+    if p_kind = 'took' then
+        answer := 'refused';
+        reason := 'the step was not recorded';
+    elsif p_kind = 'begin' then
+        if v_old.state = 3 then
+            answer := 'already';
+            return;
+        end if;
+        perform pawl._record(p_task, p_name, 1, 3, p_seq, null, null, p_now, 0, 1, p_option -> 'undo');
+        update pawl_data.task t set undo = true, recorded = true, crashes = 0
+        where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    elsif p_kind = 'step' then
+        perform pawl._put_step(p_task, v_old, p_name, 1, p_payload::json, null, p_seq, p_now, p_millis);
+        perform pawl._note_progress(p_task, p_name);
+    elsif p_kind = 'step_error' then
+        perform pawl._put_step(p_task, v_old, p_name, 2, null, coalesce(p_payload, '{}')::json, p_seq, p_now, p_millis);
+        perform pawl._note_progress(p_task, p_name);
+    else
+        select f.* into v_failure
+        from pawl._count_failure(p_task, p_name, coalesce(p_payload, '{}')::json, p_option, p_now) f;
+        if v_failure.final then
+            perform pawl._put_step(p_task, v_old, p_name, 2, null, coalesce(p_payload, '{}')::json, p_seq, p_now, p_millis,
+                v_failure.n);
+            perform pawl._note_progress(p_task, p_name);
+            value := json_build_object('final', true, 'failures', v_failure.n);
+        else
+            value := json_build_object('final', false, 'failures', v_failure.n, 'delay_ms',
+                (1000 * date_part('epoch', v_failure.due - p_now))::bigint);
+        end if;
+    end if;
+end
+$$;
+comment on function pawl._commit_step(pawl_data.task, timestamptz, text, text, text, int, int, json) is 'commits an item about a step';
+
+-- Writes the end of a step: a new row, or the row that its start wrote.
+create or replace function pawl._put_step(
+    p_task pawl_data.task, p_old pawl_data.step, p_name text, p_state int, p_output json, p_error json, p_seq int, p_now timestamptz,
+    p_millis int, p_attempt int default null)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+as $$
+declare
+    v_attempt int := coalesce(p_attempt, 1 + coalesce((p_task.tries -> p_name ->> 'n')::int, 0));
+begin
+    if p_old.run_id is null then
+        perform pawl._record(p_task, p_name, 1, p_state, p_seq, p_output, p_error, p_now, p_millis, v_attempt);
+        return;
+    end if;
+    if p_task.kept then
+        update pawl_data.step_kept s
+        set state = p_state, output = p_output, error = p_error, ended_at = p_now, attempt = v_attempt,
+            fence = p_task.fence, round = p_task.round
+        where s.run_id = p_old.run_id and s.task_no = p_old.task_no and s.name = p_name and s.round = p_old.round;
+    else
+        update pawl_data.step s
+        set state = p_state, output = p_output, error = p_error, ended_at = p_now, attempt = v_attempt,
+            fence = p_task.fence, round = p_task.round
+        where s.run_id = p_old.run_id and s.task_no = p_old.task_no and s.name = p_name and s.round = p_old.round;
+    end if;
+end
+$$;
+comment on function pawl._put_step(pawl_data.task, pawl_data.step, text, int, json, json, int, timestamptz, int, int) is 'writes what a step came to';
+

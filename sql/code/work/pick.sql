@@ -1,0 +1,338 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Which tasks a claim takes: queues with ready tasks, then the first tasks of each.
+
+-- Where to start to look in a queue. Without a fresh mark, one segment that covers every priority; with
+-- marks, one segment for each marked priority and one for each gap between them, in order.
+create or replace function pawl._segments(p_queue int, p_now timestamptz)
+returns table (priority_from int, priority_to int, due_from timestamptz, walked_at timestamptz)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_next int := 0;
+    v_mark record;
+begin
+    -- A mark counts for two seconds from the last walk that began at the beginning, however often it was moved
+    -- since: then what a slow transaction committed behind it is found.
+    for v_mark in
+        select distinct on (m.priority) m.priority, m.due_from, m.walked_at
+        from pawl_data.queue_mark m
+        -- guard:mark_expires
+        where m.queue_id = p_queue and m.marked_at <= p_now and m.walked_at > p_now - interval '2 s'
+          and m.marked_at > p_now - interval '2 s'
+        order by m.priority, m.marked_at desc
+    loop
+        if v_next < v_mark.priority then
+            return query select v_next, v_mark.priority - 1, '-infinity'::timestamptz, p_now;
+        end if;
+        return query select v_mark.priority::int, v_mark.priority::int, v_mark.due_from, v_mark.walked_at;
+        v_next := v_mark.priority + 1;
+    end loop;
+    return query select v_next, 32767, '-infinity'::timestamptz, p_now;
+end
+$$;
+comment on function pawl._segments(int, timestamptz) is 'parts of a ready queue in the order a claim looks through them';
+
+-- Locks up to p_most ready tasks of one queue and returns where they stand. If many dead row versions lay
+-- in the way (a snapshot is held somewhere), it leaves a mark so that the next claim starts behind them.
+create or replace function pawl._pick(p_queue int, p_most int, p_tenant text, p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_picked tid[] := array[]::tid[];
+    v_more tid[];
+    v_segment record;
+    v_first timestamptz;
+    v_priority int;
+    v_walked bigint := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass);
+    v_walked_at timestamptz := p_now;
+    v_started timestamptz := clock_timestamp();
+begin
+    -- A claimer whose snapshot is older than another's commit locks, for a moment, rows that the other has
+    -- just taken (a row lock follows the newest version before the condition is tested again), and makes
+    -- their next commit answer busy. Large claims of one queue therefore queue up, for a few milliseconds
+    -- at most, whatever the timer's grain: nobody waits longer for a transaction that is left open.
+    if p_most > 10 then
+        for v_try in 1..8 loop
+            exit when pg_try_advisory_xact_lock(1886287724, p_queue) or clock_timestamp() > v_started + interval '4 ms';
+            perform pg_sleep(0.0005);
+        end loop;
+    end if;
+    for v_segment in select s.* from pawl._segments(p_queue, p_now) s loop
+        if p_tenant <> '' then
+            -- By task_tenant_idx: 1. A has a million ready tasks in this queue. 2. B, a worker that is bound to another tenant, claims.
+            -- By the index of all tenants B would walk over A's tasks at every claim, and learn how many they are.
+            -- guard:claim_by_tenant
+            select array_agg(s.ctid) into v_more
+            from (
+                select t.ctid
+                from pawl_data.task t
+                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
+                  and t.priority between v_segment.priority_from and v_segment.priority_to
+                  and t.due_at >= v_segment.due_from
+                order by t.priority, t.due_at
+                limit p_most - cardinality(v_picked)
+                for update skip locked
+            ) s;
+        else
+            select array_agg(s.ctid), min(s.due_at), min(s.priority)::int into v_more, v_first, v_priority
+            from (
+                select t.ctid, t.due_at, t.priority
+                from pawl_data.task t
+                where t.place = 0 and t.queue_id = p_queue
+                  and t.priority between v_segment.priority_from and v_segment.priority_to
+                  and t.due_at >= v_segment.due_from
+                  and (p_tenant is null or t.tenant = p_tenant)
+                order by t.priority, t.due_at
+                limit p_most - cardinality(v_picked)
+                -- guard:claim_skip_locked
+                for update skip locked
+            ) s;
+        end if;
+        v_picked := v_picked || coalesce(v_more, '{}');
+        v_walked_at := least(v_walked_at, v_segment.walked_at);
+        exit when cardinality(v_picked) >= p_most;
+    end loop;
+    v_walked := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass) - v_walked;
+    -- One mark at a time: two with the same key would make the second wait for the first's transaction.
+    if v_walked > 32 + 3 * (p_most + cardinality(v_picked)) and p_tenant is null
+       -- guard:mark_waits_for_nobody
+       and pg_try_advisory_xact_lock(1886287725, p_queue) then
+        insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
+        select p_queue, coalesce(v_priority, w.priority), p_now, v_walked_at, coalesce(v_first, p_now)
+        from pawl_data.queue q
+        join pawl_data.workflow w on w.workflow_id = q.workflow_id
+        where q.queue_id = p_queue
+        on conflict on constraint queue_mark_pkey do nothing;
+    end if;
+    return v_picked;
+end
+$$;
+comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready tasks of one queue and returns their row addresses';
+
+-- Queues of the session that have ready tasks, at most p_most of them, starting at a random one so that
+-- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer. p_queues is in order.
+create or replace function pawl._ready_queues(p_queues int[], p_most int, p_tenant text)
+returns int[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_count int := cardinality(p_queues);
+    v_start int := 1 + floor(random() * v_count)::int;
+    v_ready int[] := array[]::int[];
+    v_queue int;
+    v_from int;
+    v_n int;
+begin
+    if v_count <= 4 then
+        return p_queues[v_start:] || p_queues[:v_start - 1];
+    end if;
+    for v_turn in 1..2 loop
+        v_from := case when v_turn = 1 then p_queues[v_start] else p_queues[1] end;
+        loop
+            if p_tenant <> '' then
+                -- 1. A has ready tasks in a thousand queues, and B, a worker of all of them that is bound to another tenant, has one task
+                -- in one queue. 2. B claims, and only a bounded number of ready queues is looked into. Without the tenant B would look
+                -- into queues of A, and find its task only by luck.
+                -- guard:ready_by_tenant
+                select t.queue_id into v_queue
+                from pawl_data.task t
+                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id >= v_from
+                order by t.queue_id
+                limit 1;
+            else
+                select t.queue_id into v_queue
+                from pawl_data.task t
+                where t.place = 0 and t.queue_id >= v_from
+                order by t.queue_id
+                limit 1;
+            end if;
+            exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_most;
+            -- How many of the session's are not behind it.
+            v_n := width_bucket(v_queue, p_queues);
+            if p_queues[v_n] = v_queue then
+                v_ready := v_ready || v_queue;
+                v_from := v_queue + 1;
+            else
+                v_from := p_queues[v_n + 1];
+                exit when v_from is null;
+            end if;
+        end loop;
+    end loop;
+    return v_ready;
+end
+$$;
+comment on function pawl._ready_queues(int[], int, text) is 'which of a session''s queues have ready tasks, of its tenant if it is bound, in turns';
+
+create or replace function pawl._paused_queues()
+returns int[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return array(
+        select q.queue_id
+        from pawl_data.pause p
+        join pawl_data.queue q on p.subject = 'queue' and q.name = p.name
+        union
+        select q.queue_id
+        from pawl_data.pause p
+        join pawl_data.workflow w on p.subject = 'workflow' and w.name = p.name
+        join pawl_data.queue q on q.workflow_id = w.workflow_id);
+end
+$$;
+comment on function pawl._paused_queues() is 'queues from which nothing is claimed now';
+
+-- What a claim must know about the session, above all its queues. Refreshes the list when
+-- queues have appeared, and revives a lease that ran out but was not swept. The idle mark stays: a worker
+-- sets it and then claims once more, so that what was triggered in between is either found or notified.
+create or replace function pawl._claimer(p_session bigint, p_now timestamptz)
+returns pawl_data.worker
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_worker pawl_data.worker := pawl._session(p_session);
+    v_version bigint := (select v.last_value from pawl_data.queue_version v);
+begin
+    if v_worker.queue_version <> v_version or v_worker.lease_until < p_now then
+        v_worker.queue_ids := pawl._queues_of(v_worker.handles, v_worker.runtimes);
+        -- A claim waits for nobody: if another transaction has the session's row, it goes on without the change.
+        -- guard:claimer_skip_locked
+        perform from pawl_data.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
+        if found then
+            update pawl_data.worker w
+            set queue_ids = v_worker.queue_ids, queue_version = v_version,
+                lease_until = greatest(w.lease_until, pawl._shift(p_now, w.lease))
+            where w.session_id = p_session;
+        elsif not exists (select from pawl_data.worker w where w.session_id = p_session and w.ended_at is null) then
+            perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
+        elsif v_worker.lease_until < p_now then
+            -- It may be a sweep that ends this session, so there is nothing to claim until that is decided.
+            v_worker.queue_ids := '{}';
+        end if;
+    end if;
+    -- Its size is asked first, because that holds no lock: a claim must stay within sixteen relations.
+    if pg_relation_size('pawl_data.pause') > 0 then
+        if exists (select from pawl_data.pause) then
+            v_worker.queue_ids := array(
+                select q from unnest(v_worker.queue_ids) q where q <> all ((select pawl._paused_queues())::int[]) order by q);
+        end if;
+    end if;
+    return v_worker;
+end
+$$;
+comment on function pawl._claimer(bigint, timestamptz) is 'the session that claims, with the queues it handles that are not paused';
+
+-- Locks one suspect task, for a worker with nothing else in flight.
+create or replace function pawl._pick_suspect(p_queues int[], p_tenant text)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    if p_tenant <> '' then
+        -- For the reason that _pick() gives.
+        -- guard:suspect_by_tenant
+        return array(
+            select s.ctid
+            from unnest(p_queues) q (queue_id)
+            cross join lateral (
+                select t.ctid
+                from pawl_data.task t
+                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 3 and t.queue_id = q.queue_id
+                order by t.priority, t.due_at
+                limit 1
+                for update skip locked
+            ) s
+            limit 1);
+    end if;
+    return array(
+        select s.ctid
+        from unnest(p_queues) q (queue_id)
+        cross join lateral (
+            select t.ctid
+            from pawl_data.task t
+            where t.place = 3 and t.queue_id = q.queue_id and (p_tenant is null or t.tenant = p_tenant)
+            order by t.priority, t.due_at
+            limit 1
+            for update skip locked
+        ) s
+        limit 1);
+end
+$$;
+comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
+
+-- Picks up to p_most tasks for a session, and locks them. queues: those that were looked into.
+create or replace function pawl._pick_tasks(p_worker pawl_data.worker, p_most int, p_now timestamptz, out picked tid[], out queues int[])
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_left int := p_most;
+    v_queue int;
+    v_quota int;
+    v_more int[] := array[]::int[];
+    v_picked tid[];
+begin
+    picked := array[]::tid[];
+    queues := pawl._ready_queues(p_worker.queue_ids, v_left, p_worker.tenant);
+    -- Two turns: first every queue gets its share, then the rest goes to whoever has more.
+    v_quota := (v_left + cardinality(queues)) / greatest(cardinality(queues), 1);
+    foreach v_queue in array queues loop
+        v_picked := pawl._pick(v_queue, least(v_left, v_quota), p_worker.tenant, p_now);
+        picked := picked || v_picked;
+        v_left := v_left - cardinality(v_picked);
+        exit when v_left <= 0;
+        if cardinality(v_picked) = v_quota then
+            v_more := v_more || v_queue;
+        end if;
+    end loop;
+    foreach v_queue in array v_more loop
+        exit when v_left <= 0;
+        -- What the first turn has locked is found again, so it is asked for once more and left out; unless others have
+        -- come before it meanwhile.
+        v_picked := array(
+            select p
+            from unnest(pawl._pick(v_queue, v_quota + v_left, p_worker.tenant, p_now)) p
+            where p <> all (picked)
+            limit v_left);
+        picked := picked || v_picked;
+        v_left := v_left - cardinality(v_picked);
+    end loop;
+    -- No more queues were looked up than tasks were asked for. What is ready there may be held by others, or be of other
+    -- tenants: then a bounded number of the other queues is looked into.
+    -- guard:claim_looks_on
+    if v_left > 0 and cardinality(queues) >= p_most and cardinality(queues) < cardinality(p_worker.queue_ids) then
+        foreach v_queue in array pawl._ready_queues(p_worker.queue_ids, p_most + 100, p_worker.tenant) loop
+            exit when v_left <= 0;
+            continue when v_queue = any (queues);
+            -- Few of each, because for more than ten claims of a queue wait for each other.
+            v_picked := pawl._pick(v_queue, least(v_left, 10), p_worker.tenant, p_now);
+            picked := picked || v_picked;
+            v_left := v_left - cardinality(v_picked);
+            queues := queues || v_queue;
+        end loop;
+    end if;
+end
+$$;
+comment on function pawl._pick_tasks(pawl_data.worker, int, timestamptz) is 'picks tasks of all queues of a session, and locks them';

@@ -1,0 +1,335 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Worker sessions: register, heartbeat, idle, leave.
+
+create or replace function pawl._queues_of(p_handles text[], p_runtimes text[])
+returns int[]
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return array(
+        select q.queue_id
+        from pawl_data.queue q
+        join pawl_data.workflow w on w.workflow_id = q.workflow_id
+        where (w.runtime is null or w.runtime = any (p_runtimes))
+          -- Names are looked up in a hash table. Only patterns are compared with each queue.
+          and (q.name in (select h from unnest(p_handles) h)
+               or exists (
+                   select from unnest(array(select left(h, -1) from unnest(p_handles) h where right(h, 1) = '*')) p
+                   where starts_with(q.name, p)))
+        order by q.queue_id);
+end
+$$;
+comment on function pawl._queues_of(text[], text[]) is 'the queues that names and prefix patterns stand for';
+
+create or replace function pawl.register(
+    name text, handles text[], runtimes text[] default '{}', lease interval default '30 s', protocol int default 1)
+returns table (session bigint, epoch int, heartbeat_every interval, queues int)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_setting pawl_data.setting;
+    v_bound text;
+    v_queues int[];
+begin
+    perform pawl._only_read_committed('register');
+    select s.* into v_setting from pawl_data.setting s where s.only_row;
+    if protocol is null or protocol < v_setting.protocol_min or protocol > v_setting.protocol_max then
+        -- guard:protocol
+        perform pawl._raise('PW011', format('worker speaks protocol %s, this schema %s to %s', protocol,
+            v_setting.protocol_min, v_setting.protocol_max), 'Upgrade the worker, or the schema with pawl migrate.');
+    end if;
+    if name is null or length(name) not between 1 and 200 then
+        -- guard:worker_name
+        perform pawl._raise('PW003', 'a worker needs a name of 1 to 200 characters');
+    end if;
+    if lease is null or lease < interval '500 ms' or lease > interval '1 day' then
+        -- guard:lease_range
+        perform pawl._raise('PW003', 'lease must be between 500 ms and 1 day');
+    end if;
+    if coalesce(cardinality(handles), 0) not between 1 and 1000
+       or exists (select from unnest(handles) h where h is null or h !~ '^[a-z0-9_./-]*[*]?$' or h = '' or length(h) > 301) then
+        -- guard:handles_max
+        perform pawl._raise('PW003', 'handles must be 1 to 1000 names or prefix patterns like billing.*');
+    end if;
+    if cardinality(runtimes) > 100 or octet_length(array_to_string(runtimes, '')) > 10000 then
+        -- guard:runtimes_max
+        perform pawl._raise('PW003', 'runtimes must be at most 100, and have at most 10000 bytes in all');
+    end if;
+    v_bound := pawl._bound_tenant();
+    if v_bound is not null then
+        perform pawl._limit_sessions(v_bound, v_setting.session_max, v_now);
+    end if;
+    v_queues := pawl._queues_of(handles, coalesce(runtimes, '{}'));
+    session := (v_setting.epoch::bigint << 32) | nextval('pawl_data.session_no');
+    insert into pawl_data.worker (session_id, name, lease, lease_until, protocol, handles, runtimes, queue_ids, queue_version,
+                             tenant, registered_at)
+    values (session, name, lease, pawl._shift(v_now, lease), protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl_data.queue_version v),
+            v_bound, v_now);
+    epoch := v_setting.epoch;
+    heartbeat_every := lease / 3;
+    queues := cardinality(v_queues);
+    return next;
+end
+$$;
+comment on function pawl.register(text, text[], text[], interval, int) is
+'Registers a worker session: what it handles (names of workflows, or prefix patterns like billing.*), the runtimes it offers, and how long its lease lasts without a heartbeat. Returns the session number that every later call carries, the epoch, how often to send a heartbeat, and how many queues it handles now. Roles that are bound to one tenant may have as many sessions at a time as set_session_limit() says.
+Twice: another session.
+Locks: none; for a role that is bound to a tenant, the row of the tenant, so that its registrations take turns.
+Errors: PW003 bad argument, PW007 the tenant has as many sessions as it may, PW008 isolation level, PW010 another transaction of the tenant registers for more than two seconds, PW011 protocol not supported.
+Bound: constant, and the number of queues.';
+
+-- The session's row, or an error if it is not one that may act. A lease that ran out is still the
+-- session''s as long as no sweep has ended it.
+create or replace function pawl._session(p_session bigint)
+returns pawl_data.worker
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_worker pawl_data.worker;
+    v_epoch int;
+    v_is_bound boolean;
+    v_bound text;
+begin
+    select s.epoch, s.tenants_bound into v_epoch, v_is_bound from pawl_data.setting s where s.only_row;
+    if v_is_bound then
+        -- First, so that a role that is refused does not learn which sessions exist.
+        v_bound := pawl._bound_tenant();
+    end if;
+    select w.* into v_worker from pawl_data.worker w where w.session_id = p_session and w.ended_at is null;
+    if not found then
+        -- guard:session_ended
+        perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
+    end if;
+    if v_worker.tenant is distinct from coalesce(v_bound, v_worker.tenant) then
+        -- guard:session_tenant
+        perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
+    end if;
+    -- guard:session_epoch
+    if p_session >> 32 <> v_epoch then
+        perform pawl._raise('PW012', format('session %s belongs to an older epoch', p_session), 'Register again.');
+    end if;
+    return v_worker;
+end
+$$;
+comment on function pawl._session(bigint) is 'the row of a session that may act';
+
+-- What a worker tells is read by everybody's housekeeping, so it must be of the right form.
+create or replace function pawl._check_running(p_running json)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if octet_length(p_running::text) > 65536 then
+        -- guard:running_max
+        perform pawl._raise('PW009', 'running has more than 65536 bytes');
+    end if;
+    if json_typeof(p_running) = 'array' then
+        -- guard:running_form
+        if not exists (
+            select from json_array_elements(p_running) r
+            where json_typeof(r) <> 'object'
+               or coalesce(r ->> 'run', '') !~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+               or coalesce(r ->> 'task', '0') !~ '^([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})$'
+               or coalesce(r ->> 'attempt', '1') !~ '^[0-9]{1,9}$'
+               or coalesce(r ->> 'started_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$'
+               or coalesce(r ->> 'timeout_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$') then
+            return;
+        end if;
+    elsif json_typeof(p_running) = 'null' then
+        return;
+    end if;
+    perform pawl._raise('PW003', 'running must be a list of objects with run, task, step, attempt, started_ms and timeout_ms');
+end
+$$;
+comment on function pawl._check_running(json) is 'refuses a malformed list of running steps';
+
+create or replace function pawl.heartbeat(session bigint, running json default null)
+returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text, tick_due boolean)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_now timestamptz := pawl.now();
+    v_worker pawl_data.worker;
+    v_bound text := pawl._bound_tenant();
+    v_found boolean := false;
+begin
+    perform pawl._only_read_committed('heartbeat');
+    if running is not null then
+        perform pawl._check_running(running);
+    end if;
+    -- The list of queues is made anew as well: one that a claim made while a workflow was being created, but
+    -- not committed yet, lacks its queue.
+    -- guard:heartbeat_session
+    update pawl_data.worker w
+    set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, told_at = v_now,
+        next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._next_limit(w.session_id, heartbeat.running, v_now) end,
+        queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl_data.queue_version v)
+    where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
+      and (v_bound is null or w.tenant = v_bound)
+    returning w.* into v_worker;
+    if not found then
+        perform pawl._session(session);
+        perform pawl._raise('PW005', format('session %s has ended', session), 'Register again.');
+    end if;
+    tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
+    epoch := (session >> 32)::int;
+    lease_until := v_worker.lease_until;
+    for run_id, task, told in
+        select t.run_id, t.task_no, case when t.ending is not null and not t.rolling_back or z.ending is not null
+                                         then 'cancelled' else 'paused' end
+        from pawl_data.task t
+        -- A task that was being committed when its flow failed is not marked itself.
+        left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
+        where t.session_id = session and t.place = 2
+          and (t.ending is not null and not t.rolling_back or t.paused is not null or z.ending is not null)
+        -- What was cancelled first: who is told that a run is paused need not let go of it.
+        -- guard:told_first
+        order by 3
+        limit 1000
+    loop
+        v_found := true;
+        return next;
+    end loop;
+    if v_worker.draining then
+        run_id := null;
+        task := null;
+        told := 'drain';
+        v_found := true;
+        return next;
+    end if;
+    if not v_found then
+        return next;
+    end if;
+end
+$$;
+comment on function pawl.heartbeat(bigint, json) is
+'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with told drain when the worker should stop, or one row with nothing to tell; each says in tick_due whether housekeeping is due, so that the worker calls tick(). Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+Twice: renews again.
+Locks: the row of the session, and up to 50 rows of late housekeeping, skipping locked ones.
+Errors: PW003 running is malformed, PW005 the session has ended, PW008 isolation level, PW009 running is over 64 kB, PW012 it belongs to an older epoch.
+Bound: 1,000 rows told.';
+
+create or replace function pawl.idle(session bigint, idle boolean default true)
+returns void
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    perform pawl._only_read_committed('idle');
+    perform pawl._session(session);
+    update pawl_data.worker w set idle = idle.idle
+    where w.session_id = session and w.ended_at is null and w.idle <> idle.idle
+      -- One that is to leave takes nothing, so others are notified.
+      -- guard:idle_drains
+      and not w.draining;
+end
+$$;
+comment on function pawl.idle(bigint, boolean) is
+'Marks a session idle. The worker then claims once more and, if that gives it nothing, sleeps; a trigger, emit or signal that sees the mark sends one notification on the channel pawl_ followed by the session number. The next claim that gives it something takes the mark away.
+Twice: no change.
+Locks: the row of the session.
+Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
+Bound: constant.';
+
+create or replace function pawl.leave(session bigint)
+returns int
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_now timestamptz := pawl.now();
+    v_given int;
+begin
+    perform pawl._only_read_committed('leave');
+    perform pawl._session(session);
+    v_given := pawl._release_held(session, v_now, 10000, false, false);
+    update pawl_data.worker w
+    set ended_at = v_now, ended_why = 'left', idle = false
+    where w.session_id = session and w.ended_at is null
+      and not exists (select from pawl_data.task t where t.session_id = session and t.place = 2);
+    return v_given;
+end
+$$;
+comment on function pawl.leave(bigint) is
+'Ends a session in good order: what it still holds is given back and counts neither as an attempt nor as a crash. Returns how many tasks were given back. If another transaction holds one of them, the session stays and the call can be repeated.
+Twice: PW005, the session has ended.
+Locks: its tasks, skipping locked ones.
+Errors: PW005 the session has ended, PW008 isolation level, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch.
+Bound: 10,000 tasks.';
+
+-- Before a session of a role that is bound to p_tenant is registered: refuses it where p_max sessions of the tenant are there.
+create or replace function pawl._limit_sessions(p_tenant text, p_max int, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    -- Real time, not pawl.now(): a test clock may stand still.
+    v_until timestamptz := clock_timestamp() + interval '2 s';
+begin
+    loop
+        -- 1. A registers the last session that the limit allows; its transaction stays open. 2. B, of the same tenant, registers and does
+        -- not see A's session. Without the lock a hundred connections could have a hundred times the limit.
+        -- guard:sessions_lock
+        perform from pawl_data.bound_tenant b where b.tenant = p_tenant for update skip locked;
+        exit when found;
+        if clock_timestamp() >= v_until then
+            perform pawl._raise('PW010', format('another transaction is registering a session of tenant "%s"', p_tenant), 'Send the call again.');
+        end if;
+        perform pg_sleep(0.01);
+    end loop;
+    if pawl._has_sessions(p_tenant, p_max) then
+        -- 1. All workers of the tenant, as many as the limit allows, die. 2. One is started again. Expired sessions count until they are
+        -- swept, and no other worker may be alive to do that: without this no worker of the tenant could ever register again.
+        -- guard:sessions_sweep
+        perform pawl._do_piece('sessions', p_now, 500, p_tenant);
+        if pawl._has_sessions(p_tenant, p_max) then
+            -- guard:sessions_max
+            perform pawl._raise('PW007', format('tenant "%s" has reached its limit of %s sessions', p_tenant, p_max),
+                'Stop workers of the tenant, or raise the limit with pawl.set_session_limit().');
+        end if;
+    end if;
+end
+$$;
+comment on function pawl._limit_sessions(text, int, timestamptz) is 'refuses a session over the limit of its tenant';
+
+create or replace function pawl._has_sessions(p_tenant text, p_count int)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select count(*) = p_count
+        from (select from pawl_data.worker w where w.ended_at is null and w.tenant = p_tenant limit p_count) w);
+end
+$$;
+comment on function pawl._has_sessions(text, int) is 'whether a tenant has at least so many sessions that have not ended';

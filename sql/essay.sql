@@ -1,0 +1,42 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- How this engine works, for a reader who opens the file for the first time.
+--
+-- Schema pawl has the functions. Roles that were granted a privilege set call them, and nothing else. Schema pawl_data has the tables, which no
+-- granted role may use. The functions run with the rights of the schemas' owner (security definer) and check what their caller may do.
+--
+-- Tables. pawl_data.task is the hot set: one row for each run that has not ended, and one for each open task of a flow. pawl_data.run is the history:
+-- one row for each ended round of a run, in daily partitions. pawl_data.step has what each step came to, pawl_data.wait what a task waits for
+-- (a timer, an event, a signal, an approval, a child, or its time limit), pawl_data.event and pawl_data.signal what was sent.
+-- pawl_data.worker has one row for each worker session. Ids of runs and events begin with their time, so an id says which partition has it.
+--
+-- Life of a run.
+--   1. trigger() inserts a task, in the caller's transaction, and notifies an idle worker.
+--   2. claim() gives due tasks to a session: it raises the fence of each, and returns what the run has recorded so far.
+--   3. The worker executes the handler. commit() records finished steps, many runs in one call. Each write compares session, fence and epoch
+--      in the statement that writes, so a worker that lost its lease can write nothing.
+--   4. A handler that waits is suspended: its task has a row in pawl_data.wait and no worker. What it waits for makes it ready again.
+--   5. At its end the task is deleted and a row of pawl_data.run inserted, in one statement.
+-- A worker keeps its lease by heartbeat(). When a lease has expired, the tick() of any other worker makes the session's tasks ready again.
+--
+-- Flows. A declared graph is a run whose task 0 stays open while one task for each step, or for each element of a map step, is carried out.
+-- A task's end starts the steps that depend on it. Functions of runs reach those of flows through the file flow/doors.sql alone.
+--
+-- Locks. Functions lock rows. Claims, commits and housekeeping skip a row that another transaction has locked, because another attempt will come;
+-- a commit answers busy. Few calls wait: a trigger for another trigger with the same key, an emit for emits of the same topic and key and for the runs
+-- that it wakes, signal() and record_step() for their run. The chapter "Locks" of docs/architecture.md has the order, and why no circle can close.
+--
+-- Housekeeping. tick() is a procedure that commits after each piece: due timers, lost sessions, time limits, deliveries of events, and the chores
+-- (partitions ahead, retention, old keys, metrics). No piece needs a leader: several sessions may tick at once.
+--
+-- Where to read on. Functions are in rooms, each a folder of sql/code, the lowest first; a function calls its own room and lower ones:
+--   ground   clock, ids, errors, partitions, tenants, payloads, notifications, privileges
+--   record   records of steps, retry policies, names, notes, locks of a run's rows
+--   run      workflows, trigger, keys, end of a run
+--   flow     definition, start, advance and end of flows
+--   wait     waits, events, signals, approvals
+--   house    tick and its pieces
+--   work     sessions, claim, commit, and the verbs of workers that speak SQL
+--   show     lists, history, why, doctor
+--   operate  cancel, pause, retry, fork, purge, wake, settings
+-- A comment "guard:NAME" marks a line that a race or an attack would get past without it. tests/mutants takes each of them out and
+-- expects a test to fail.
