@@ -173,7 +173,7 @@ begin
 end
 $$;
 
-alter function pawl_data.signal set schema journal;
+alter function pawl.signal set schema journal;
 create function pawl.signal(run uuid, name text, payload json default '{}')
 returns text
 language plpgsql
