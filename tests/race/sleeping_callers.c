@@ -50,8 +50,8 @@ static const char *const verbs[] = {
     "select pawl.leave((select session from own))",
     "select pawl.create_workflow('race.another')",
     "select pawl.alter_workflow('race.limited', '{\"priority\": 7}')",
-    "select change from pawl.apply_flow('{\"flow\": \"race.flow\", \"steps\": [{\"step\": "
-    "\"a\"}]}')",
+    ("select change from pawl.apply_flow('{\"flow\": \"race.flow\", \"steps\": [{\"step\": "
+     "\"a\"}]}')"),
     "select pawl.pause_workflow('race.limited')",
     "select pawl.pause_queue('race.limited')",
     "select pawl.drain_worker((select session from own))",
@@ -85,8 +85,8 @@ static const char *const others[] = {
     "select tick_due from pawl.heartbeat((select session from theirs))",
     "select run_id from pawl.claim((select session from theirs), 5)",
     "select answer from theirs, pawl.step(theirs.session, theirs.held, theirs.fence, 'one')",
-    "select c.answer from theirs, pawl.held(theirs.session) h, "
-    "pawl.complete(theirs.session, h.run_id, h.fence) c where h.run_id <> theirs.held",
+    ("select c.answer from theirs, pawl.held(theirs.session) h, "
+     "pawl.complete(theirs.session, h.run_id, h.fence) c where h.run_id <> theirs.held"),
     "select answer from pawl.cancel(array[(select run_id from pawl.trigger('race.sleep'))])",
     "select answer from pawl.retry(array[(select failed from theirs)])",
     "select pawl.create_workflow('race.sleep')",
