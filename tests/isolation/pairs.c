@@ -13,6 +13,7 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,13 +385,13 @@ is_wanted(size_t i, size_t j, const char *first, const char *second)
 {
     const char *share = getenv("PAWL_SHARE");
     const char *seed = getenv("PAWL_SEED");
-    unsigned long number = share == NULL ? 1 : strtoul(share, NULL, 10);
-    unsigned long turn = seed == NULL ? 0 : strtoul(seed, NULL, 10);
+    long number = share == NULL ? 1 : bench_number(share, "PAWL_SHARE", 1, 1000000);
+    long turn = seed == NULL ? 0 : bench_number(seed, "PAWL_SEED", 0, INT_MAX);
 
     if ((first != NULL && strcmp(first, verbs[i].name) != 0) ||
         (second != NULL && strcmp(second, verbs[j].name) != 0))
         return false;
-    return number < 2 || (i * 7 + j + turn) % number == 0;
+    return ((long)(i * 7 + j) + turn) % number == 0;
 }
 
 /* Whether a line of the matrix is about a pair that was played. */
