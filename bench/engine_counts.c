@@ -448,11 +448,11 @@ count_searches(struct engine_report *report)
     engine_say_plain(report, "list_newest_50_failures",
         bench_value(conn,
             "select bench.least_buffers($$select * from pawl.list_runs(only_status => 'ERROR', "
-            "most => 50)$$)"),
+            "max_rows => 50)$$)"),
         "buffers", BENCH_AT_MOST, 400);
     engine_say_plain(report, "list_newest_50_failures_found",
         bench_value(
-            conn, "select count(*) from pawl.list_runs(only_status => 'ERROR', most => 50)"),
+            conn, "select count(*) from pawl.list_runs(only_status => 'ERROR', max_rows => 50)"),
         "runs", BENCH_AT_LEAST, 50);
     bench_text_done(&sql);
     PQfinish(conn);

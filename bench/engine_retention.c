@@ -64,7 +64,7 @@ fill_old(PGconn *conn, long rows)
     bench_do(conn, sql.data);
     bench_text_clear(&sql);
     bench_text_addf(&sql,
-        "insert into pawl_data.task (run_id, task_no, queue_id, place, priority, attempt, fence, "
+        "insert into pawl_data.task (run_id, task_no, queue_id, place, priority, execution, fence, "
         "recorded, reason, due_at, "
         "triggered_at, tenant, input) "
         "select bench.id((current_date - 20)::timestamp at time zone 'UTC' + n * interval '1 ms', "

@@ -2,7 +2,7 @@
 /*
  * Batch commit with lost replies. Workers claim two runs at once and report about both in one call: of the first a step and the
  * end; of the second a failed try, and in a later call a step and the end. Replies are lost before and after the commit; the same
- * call is then sent again, the claim with its request number, the commit through commit_carefully(). Somebody's open transaction
+ * call is then sent again, the claim with its request number, the commit through commit_each(). Somebody's open transaction
  * locks rows for a while; housekeeping takes runs back from holders that are lost or hang.
  *
  * A call is one transaction, each atomic block one statement of it (see fence.pml), or the part of the set-wise statement that

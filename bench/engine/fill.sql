@@ -28,7 +28,7 @@ create function bench.fill_runs(p_day date, p_from bigint, p_count bigint)
 returns void
 language sql
 as $$
-    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, session_id, triggered_at, started_at,
                           ended_at, rolled_back, input_apart, tenant, input, output)
     select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 1, 1, 100, bench.queue('bench.run'), 1, 1,
            4294967297, p_day, p_day, p_day, false, false, '', bench.payload(), bench.payload()
@@ -76,7 +76,7 @@ create function bench.fill_waiting(p_reason text, p_at timestamptz, p_due timest
 returns void
 language sql
 as $$
-    insert into pawl_data.task (run_id, task_no, queue_id, place, priority, attempt, fence, recorded, attached, reason, due_at,
+    insert into pawl_data.task (run_id, task_no, queue_id, place, priority, execution, fence, recorded, attached, reason, due_at,
                            triggered_at, tenant, input)
     select bench.id(p_at, n), 0, bench.queue('bench.run'), 1, 100, 1, 1, p_reason <> 'delay', p_reason <> 'delay', p_reason,
            p_due + n * interval '1 ms', p_at, '', bench.payload()
@@ -111,7 +111,7 @@ returns void
 language sql
 as $$
     select from pawl.trigger('bench.run', '{}', key => 'wanted', id => bench.id(now() - interval '50 min', 1));
-    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at, started_at,
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, session_id, triggered_at, started_at,
                           ended_at, rolled_back, input_apart, tenant, input, output)
     select bench.id(n.at, n.n), 1, n.status, 100, bench.queue('bench.run'), 1, 1, 4294967297, n.at, n.at, n.at, false, false, '',
            bench.payload(), bench.payload()

@@ -27,7 +27,7 @@ declare
     v_answer text;
 begin
     select h.run_id, h.fence into v_run, v_fence
-    from pawl.held(bench.s()) h where h.told is null order by random() limit 1;
+    from pawl.held(bench.s()) h where h.notice is null order by random() limit 1;
     if not found then
         select c.run_id, c.fence into v_run, v_fence from pawl.claim(bench.s(), 1) c;
     end if;

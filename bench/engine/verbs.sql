@@ -19,7 +19,7 @@ claim_later: select * from pawl.claim(bench.s(), 1, start => false)
 start: select bench.one('start', null, null, null)
 step: select bench.one('step', 'b#' || n, '2', null) from generate_series(1, 1) n
 step_again: select bench.one('step', 'b#1', '2', null)
-step_carefully: select m.* from pawl.claim(bench.s(), 1) c, pawl.commit_carefully(bench.s(), array[c.run_id], array[c.fence], '{step}', '{a#1}', '{1}') m
+step_each: select m.* from pawl.claim(bench.s(), 1) c, pawl.commit_each(bench.s(), array[c.run_id], array[c.fence], '{step}', '{a#1}', '{1}') m
 begin_undo: select bench.one('begin', 'undo#1', null, '{"undo": {"handler": "u", "input": 1}}')
 retry: select bench.one('retry', 'r#1', '{"message": "no"}', '{"policy": {"base_ms": 0}}')
 sleep: select bench.one('sleep', 'z#1', null, '{"ms": 0}'), bench.one('suspend', null, null, null)
@@ -43,7 +43,7 @@ get_run: select * from pawl.get_run(bench.run())
 result: select * from pawl.result(bench.run())
 list_by_key: select * from pawl.list_runs(only_key => 'same')
 list_failed: select * from pawl.list_runs(only_status => 'ERROR')
-list_running: select * from pawl.list_runs(only_status => 'RUNNING', most => 5)
+list_running: select * from pawl.list_runs(only_status => 'RUNNING', max_rows => 5)
 why: select pawl.why(bench.run())
 wake: select * from pawl.wake(array[(select run_id from pawl.trigger('bench.run', delay => '1 h'))])
 wake_nothing: select * from pawl.wake(array[bench.run()])

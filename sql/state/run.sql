@@ -10,7 +10,7 @@ create table pawl_data.run (
     priority smallint not null,
     queue_id int not null,
     fence int not null,
-    attempt int not null,
+    execution int not null,
     session_id bigint,
     triggered_at timestamptz not null,
     started_at timestamptz,

@@ -19,7 +19,7 @@ create table pawl_data.task (
     -- Raised at every claim, sweep and kill; never reset, not even by a later round.
     fence int not null default 0,
     -- How often the task was claimed and started.
-    attempt int not null default 0,
+    execution int not null default 0,
     -- The claim in force had started, so that its loss counts as a crash.
     started boolean not null default false,
     -- Records exist that a claim must hand out.
@@ -55,7 +55,7 @@ create table pawl_data.task (
     input json,
     metadata json,
     -- Failed tries that will be repeated: step -> {n, due, error}.
-    tries json,
+    retries json,
     -- The run is to end, or is paused by an operator: what was asked, when, by whom, why.
     ending json,
     paused json,

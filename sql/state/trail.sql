@@ -35,12 +35,12 @@ comment on table pawl_data.note is 'logs, progress and small values kept with a 
 create table pawl_data.note_kept (like pawl_data.note, constraint note_kept_pkey primary key (run_id, note_no));
 comment on table pawl_data.note_kept is 'notes of runs that outlived the partition of their day';
 
--- Operator acts that concern no single run.
-create table pawl_data.act (
-    act_no bigint generated always as identity primary key,
+-- Operator actions that concern no single run.
+create table pawl_data.action (
+    action_no bigint generated always as identity primary key,
     at timestamptz not null,
     what text not null,
     who text not null,
     detail json
 );
-comment on table pawl_data.act is 'operator acts on workflows, queues, workers and the database';
+comment on table pawl_data.action is 'operator actions on workflows, queues, workers and the database';

@@ -26,7 +26,7 @@ create table pawl_data.worker (
     -- Steps that last, as the heartbeat told: [{run, task, step, started_ms}], and when it did. A claim can renew the
     -- lease, too, and tells nothing.
     running json,
-    told_at timestamptz,
+    reported_at timestamptz,
     -- When the first of those steps that the session holds is over its limit.
     next_limit_at timestamptz not null default 'infinity'
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 500);
@@ -42,15 +42,15 @@ create table pawl_data.bound_tenant (
 );
 comment on table pawl_data.bound_tenant is 'tenants that a role was bound to';
 
--- Rights that pawl.grant_role() gave. Nothing else says what a role may do.
+-- Privilege sets that pawl.grant_role() gave. Nothing else says what a role may do.
 create table pawl_data.granted (
     role_name name not null,
-    rights text not null,
+    privilege_set text not null,
     tenant text,
-    constraint granted_pkey primary key (role_name, rights),
-    constraint granted_rights_are_known check (rights in ('producer', 'worker', 'operator', 'reader'))
+    constraint granted_pkey primary key (role_name, privilege_set),
+    constraint granted_privilege_set_is_known check (privilege_set in ('producer', 'worker', 'operator', 'reader'))
 );
-comment on table pawl_data.granted is 'roles that were given a set of rights, and the tenant each is bound to';
+comment on table pawl_data.granted is 'roles that were given a privilege set, and the tenant each is bound to';
 
 -- Counts of ended runs by minute, made by housekeeping from history.
 create table pawl_data.metric (

@@ -37,7 +37,7 @@ fill(struct pw_writer *writer)
     size_t size = 0;
     struct pw_list *link;
 
-    writer->batch.careful = false;
+    writer->batch.one_by_one = false;
     while (writer->batch.count < writer->batch_cap &&
         (link = pw_list_first(&writer->waiting)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
@@ -56,8 +56,8 @@ fill(struct pw_writer *writer)
         writer->waiting_count--;
         writer->batch.items[writer->batch.count] = item;
         writer->batch.count++;
-        /* guard:careful_options */
-        writer->batch.careful = writer->batch.careful || has_escape(item);
+        /* guard:one_by_one_options */
+        writer->batch.one_by_one = writer->batch.one_by_one || has_escape(item);
     }
     writer->batch.tries = 0;
     writer->batch.again_at_us = 0;
@@ -154,7 +154,7 @@ pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, str
         .kind = PW_REQUEST_COMMIT, .session = worker->session, .sent_us = now_us};
     writer->commit.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000));
     status = pw_conn_send(writer->conn,
-        pw_statement(writer->batch.careful ? PW_STMT_COMMIT_CAREFULLY : PW_STMT_COMMIT), &params,
+        pw_statement(writer->batch.one_by_one ? PW_STMT_COMMIT_EACH : PW_STMT_COMMIT), &params,
         &writer->commit, err);
     writer->commit.sent = status == PAWL_OK;
     return status;
@@ -265,7 +265,7 @@ is_about_data(const struct pw_error *error)
 }
 
 /*
- * A careful call failed as a whole: it was too much for one call, or one of its items makes the server stumble. Half of it goes again
+ * A commit_each failed as a whole: it was too much for one call, or one of its items makes the server stumble. Half of it goes again
  * alone; in the end that item is, and then nobody waits for it.
  */
 static void
@@ -297,10 +297,10 @@ static void
 send_again(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
 {
-    bool careful = writer->batch.careful;
+    bool one_by_one = writer->batch.one_by_one;
 
-    writer->batch.careful = true;
-    if (!careful)
+    writer->batch.one_by_one = true;
+    if (!one_by_one)
         return;
     writer->batch.tries++;
     writer->batch.again_at_us = pw_add_us(
@@ -350,7 +350,7 @@ pw_batch_reply(
     /* guard:commit_unreplicated */
     if (reply->unreplicated) {
         writer->batch.confirm = true;
-        writer->batch.careful = true;
+        writer->batch.one_by_one = true;
         return;
     }
     if (!find_rows(writer, &reply->rows)) {

@@ -375,7 +375,7 @@ read_facts(struct pw_task *task, const struct pw_rows *rows, int row)
 
     if (!pw_rows_uuid(rows, row, 0, &task->id) || !pw_rows_int4(rows, row, 1, &task->number) ||
         !pw_rows_int4(rows, row, 2, &task->fence) || !pw_rows_int4(rows, row, 4, &task->round) ||
-        !pw_rows_int4(rows, row, 5, &task->attempt) ||
+        !pw_rows_int4(rows, row, 5, &task->execution) ||
         !pw_rows_bool(rows, row, 7, &task->rolling_back) ||
         !pw_rows_bool(rows, row, 8, &task->suspect))
         return false;

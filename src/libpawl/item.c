@@ -13,7 +13,7 @@ pw_kind_name(enum pw_kind kind)
         [PW_KIND_BEGIN] = "begin",
         [PW_KIND_STEP_ERROR] = "step_error",
         [PW_KIND_RETRY] = "retry",
-        [PW_KIND_TOOK] = "took",
+        [PW_KIND_CONFIRM] = "confirm",
         [PW_KIND_SLEEP] = "sleep",
         [PW_KIND_EVENT] = "event",
         [PW_KIND_SIGNAL] = "signal",

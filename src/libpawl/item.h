@@ -18,7 +18,7 @@ enum pw_kind {
     PW_KIND_BEGIN,
     PW_KIND_STEP_ERROR,
     PW_KIND_RETRY,
-    PW_KIND_TOOK,
+    PW_KIND_CONFIRM,
     PW_KIND_SLEEP,
     PW_KIND_EVENT,
     PW_KIND_SIGNAL,

@@ -265,7 +265,7 @@ pw_record_read(struct pw_record *record, struct pw_arena *arena, pawl_bytes json
             ok = read_list(&gathering, value, PW_STATE_NONE);
         else if (pw_json_is(key, "waits"))
             ok = read_list(&gathering, value, PW_STATE_PAUSED);
-        else if (pw_json_is(key, "tries"))
+        else if (pw_json_is(key, "retries"))
             ok = read_tries(&gathering, value);
         else if (pw_json_is(key, "undos"))
             ok = read_undos(&read, arena, value);

@@ -185,7 +185,7 @@ pawl_run_task(const pawl_run *run)
 int
 pawl_run_execution(const pawl_run *run)
 {
-    return run != NULL ? run->task->attempt : 0;
+    return run != NULL ? run->task->execution : 0;
 }
 
 void *

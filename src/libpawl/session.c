@@ -523,19 +523,19 @@ heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_
     if (pw_rows_count(&reply->rows) > 0 && pw_rows_bool(&reply->rows, 0, 4, &tick_due) && tick_due)
         pw_tick_soon(worker);
     for (int row = 0; row < pw_rows_count(&reply->rows); row++) {
-        const char *told = pw_rows_text(&reply->rows, row, 3);
+        const char *notice = pw_rows_text(&reply->rows, row, 3);
         struct pw_task *task;
         struct pw_uuid id;
         int32_t number;
 
-        if (told == NULL)
+        if (notice == NULL)
             continue;
-        if (strcmp(told, "drain") == 0)
+        if (strcmp(notice, "drain") == 0)
             pawl_worker_drain(worker);
         else if (pw_rows_uuid(&reply->rows, row, 1, &id) &&
             pw_rows_int4(&reply->rows, row, 2, &number) &&
             (task = pw_map_get(&worker->tasks, &id, number)) != NULL)
-            pw_task_tell(task, strcmp(told, "paused") == 0 ? PW_PAUSED : PW_CANCELLED);
+            pw_task_tell(task, strcmp(notice, "paused") == 0 ? PW_PAUSED : PW_CANCELLED);
     }
 }
 

@@ -10,10 +10,10 @@ static const struct pw_stmt statements[] = {
         "from pawl.register($1, $2, $3, $4::float8 * interval '1 ms', 1)",
         {PW_TYPE_TEXT, PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT8}, false},
     [PW_STMT_HEARTBEAT] = {PW_STMT_HEARTBEAT, "pawl_heartbeat",
-        "select epoch, run_id, task, told, tick_due from pawl.heartbeat($1, $2)",
+        "select epoch, run_id, task, notice, tick_due from pawl.heartbeat($1, $2)",
         {PW_TYPE_INT8, PW_TYPE_JSON}, false},
     [PW_STMT_CLAIM] = {PW_STMT_CLAIM, "pawl_claim",
-        "select run_id, task, fence, workflow, round, attempt, tenant, rolling_back, suspect, "
+        "select run_id, task, fence, workflow, round, execution, tenant, rolling_back, suspect, "
         "input, metadata, record, "
         "step_timeout_ms, run_timeout_ms, "
         "case when record is not null then (1000000 * extract(epoch from pawl.now()))::bigint end, "
@@ -27,8 +27,8 @@ static const struct pw_stmt statements[] = {
             PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT4_ARRAY, PW_TYPE_INT4_ARRAY,
             PW_TYPE_INT4_ARRAY, PW_TYPE_TEXT_ARRAY},
         false},
-    [PW_STMT_COMMIT_CAREFULLY] = {PW_STMT_COMMIT_CAREFULLY, "pawl_commit_carefully",
-        "select item, answer, reason, value from pawl.commit_carefully($1, $2, $3, $4, $5, $6, $7, "
+    [PW_STMT_COMMIT_EACH] = {PW_STMT_COMMIT_EACH, "pawl_commit_each",
+        "select item, answer, reason, value from pawl.commit_each($1, $2, $3, $4, $5, $6, $7, "
         "$8, $9, $10)",
         {PW_TYPE_INT8, PW_TYPE_UUID_ARRAY, PW_TYPE_INT4_ARRAY, PW_TYPE_TEXT_ARRAY,
             PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT4_ARRAY, PW_TYPE_INT4_ARRAY,
@@ -207,45 +207,48 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.result(run => $1)", {0}, true},
     [PW_STMT_CALL_LIST_RUNS] = {PW_STMT_CALL_LIST_RUNS, "pawl_call_list_runs",
         "select * from pawl.list_runs(only_workflow => $1, only_status => $2, only_tenant => "
-        "$3, only_key => $4, since => $5, before => $6, cursor => $7, most => coalesce($8, "
+        "$3, only_key => $4, since => $5, before => $6, cursor => $7, max_rows => coalesce($8, "
         "50))",
         {0}, true},
     [PW_STMT_CALL_HISTORY] = {PW_STMT_CALL_HISTORY, "pawl_call_history",
         "select * from pawl.history(run => $1)", {0}, true},
     [PW_STMT_CALL_NOTES] = {PW_STMT_CALL_NOTES, "pawl_call_notes",
-        "select * from pawl.notes(run => $1, after => coalesce($2, bigint '0'), most => "
+        "select * from pawl.notes(run => $1, after => coalesce($2, bigint '0'), max_rows => "
         "coalesce($3, "
         "1000))",
         {0}, true},
     [PW_STMT_CALL_LIST_WAITS] = {PW_STMT_CALL_LIST_WAITS, "pawl_call_list_waits",
-        "select * from pawl.list_waits(run => $1, approvals => coalesce($2, false), tenant "
-        "=> $3, cursor => $4, most => coalesce($5, 100))",
+        "select * from pawl.list_waits(only_run => $1, only_approvals => coalesce($2, false), "
+        "only_tenant "
+        "=> $3, cursor => $4, max_rows => coalesce($5, 100))",
         {0}, true},
     [PW_STMT_CALL_LIST_QUEUES] = {PW_STMT_CALL_LIST_QUEUES, "pawl_call_list_queues",
-        "select * from pawl.list_queues(most => coalesce($1, 1000))", {0}, true},
+        "select * from pawl.list_queues(max_rows => coalesce($1, 1000))", {0}, true},
     [PW_STMT_CALL_LIST_WORKERS] = {PW_STMT_CALL_LIST_WORKERS, "pawl_call_list_workers",
-        "select * from pawl.list_workers(ended => coalesce($1, false), most => coalesce($2, "
+        "select * from pawl.list_workers(ended => coalesce($1, false), max_rows => coalesce($2, "
         "1000))",
         {0}, true},
     [PW_STMT_CALL_LIST_WORKFLOWS] = {PW_STMT_CALL_LIST_WORKFLOWS, "pawl_call_list_workflows",
-        "select * from pawl.list_workflows(only_workflow => $1, cursor => $2, most => coalesce($3, "
+        "select * from pawl.list_workflows(only_workflow => $1, cursor => $2, max_rows => "
+        "coalesce($3, "
         "100), only_flows => coalesce($4, false))",
         {0}, true},
     [PW_STMT_CALL_LIST_STEPS] = {PW_STMT_CALL_LIST_STEPS, "pawl_call_list_steps",
         "select * from pawl.list_steps(flow => $1)", {0}, true},
     [PW_STMT_CALL_LIST_CHILDREN] = {PW_STMT_CALL_LIST_CHILDREN, "pawl_call_list_children",
-        "select * from pawl.list_children(run => $1, cursor => $2, most => coalesce($3, 100))", {0},
-        true},
+        "select * from pawl.list_children(run => $1, cursor => $2, max_rows => coalesce($3, 100))",
+        {0}, true},
     [PW_STMT_CALL_LIST_EVENTS] = {PW_STMT_CALL_LIST_EVENTS, "pawl_call_list_events",
         "select * from pawl.list_events(only_topic => $1, only_key => $2, only_tenant => $3, since "
-        "=> $4, before => $5, cursor => $6, most => coalesce($7, 50))",
+        "=> $4, before => $5, cursor => $6, max_rows => coalesce($7, 50))",
         {0}, true},
     [PW_STMT_CALL_METRICS] = {PW_STMT_CALL_METRICS, "pawl_call_metrics",
         "select * from pawl.metrics(only_workflow => $1, since => coalesce($2, interval '1 "
         "h'))",
         {0}, true},
-    [PW_STMT_CALL_LIST_ACTS] = {PW_STMT_CALL_LIST_ACTS, "pawl_call_list_acts",
-        "select * from pawl.list_acts(after => coalesce($1, bigint '0'), most => coalesce($2, "
+    [PW_STMT_CALL_LIST_ACTIONS] = {PW_STMT_CALL_LIST_ACTIONS, "pawl_call_list_actions",
+        "select * from pawl.list_actions(after => coalesce($1, bigint '0'), max_rows => "
+        "coalesce($2, "
         "100))",
         {0}, true},
     [PW_STMT_CALL_WHY] = {PW_STMT_CALL_WHY, "pawl_call_why", "select * from pawl.why(run => $1)",
@@ -253,9 +256,10 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_CALL_DOCTOR] = {PW_STMT_CALL_DOCTOR, "pawl_call_doctor", "select * from pawl.doctor()",
         {0}, true},
     [PW_STMT_CALL_GRANT_ROLE] = {PW_STMT_CALL_GRANT_ROLE, "pawl_call_grant_role",
-        "select * from pawl.grant_role(role_name => $1, rights => $2, tenant => $3)", {0}, true},
+        "select * from pawl.grant_role(role_name => $1, privilege_set => $2, tenant => $3)", {0},
+        true},
     [PW_STMT_CALL_REVOKE_ROLE] = {PW_STMT_CALL_REVOKE_ROLE, "pawl_call_revoke_role",
-        "select * from pawl.revoke_role(role_name => $1, rights => $2)", {0}, true},
+        "select * from pawl.revoke_role(role_name => $1, privilege_set => $2)", {0}, true},
 };
 
 const struct pw_stmt *

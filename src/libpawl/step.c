@@ -295,7 +295,7 @@ take_record(pawl_run *run, pawl_bytes *out)
     struct pw_item *item = &run->item;
     pawl_bytes error;
 
-    if (item->answer == PW_ANSWER_REFUSED && item->kind == PW_KIND_TOOK) {
+    if (item->answer == PW_ANSWER_REFUSED && item->kind == PW_KIND_CONFIRM) {
         error =
             pw_error_make(&run->arena, "not_recorded", "the transaction has not recorded the step");
         return post_failure(run, false, error) == PAWL_OK ? PAWL_EXECUTE : PAWL_ENOMEM;
@@ -314,7 +314,7 @@ take_record(pawl_run *run, pawl_bytes *out)
         return pw_branch_failed(run, PAWL_EFAILED, item->payload, NULL, true);
     if (item->kind == PW_KIND_RETRY)
         return pw_branch_failed(run, PAWL_SUSPENDED, item->payload, NULL, false);
-    if (item->kind == PW_KIND_TOOK)
+    if (item->kind == PW_KIND_CONFIRM)
         return deliver(run, PW_STATE_SUCCESS, item->output, item->error, out);
     return deliver(run, PW_STATE_SUCCESS, item->payload, (pawl_bytes){0}, out);
 }
@@ -462,7 +462,7 @@ pawl_step_confirm(pawl_run *run, pawl_bytes *output)
     run->step.said = run->said;
     run->step.confirmed = true;
     run->phase = PW_PHASE_RECORD;
-    pw_branch_post(run, PW_KIND_TOOK, (pawl_bytes){0}, (pawl_bytes){0});
+    pw_branch_post(run, PW_KIND_CONFIRM, (pawl_bytes){0}, (pawl_bytes){0});
     return settle_step(run, output);
 }
 

@@ -36,7 +36,7 @@ struct pw_task {
     int32_t number; /* of the task in its run, 0 for the run itself */
     int32_t fence;
     int32_t round;
-    int32_t attempt;
+    int32_t execution;
     int64_t session;
     bool rolling_back;
     bool suspect;

@@ -62,8 +62,8 @@ struct pw_batch {
     struct pw_item **items;
     int *rows; /* which row of the reply is about each */
     size_t count;
-    bool careful; /* to be sent with commit_carefully: it was sent before, or may have a bad item */
-    bool confirm; /* the commit may not have reached the standby: to be confirmed first */
+    bool one_by_one; /* to be sent with commit_each: it was sent before, or may have a bad item */
+    bool confirm;    /* the commit may not have reached the standby: to be confirmed first */
     int64_t again_at_us; /* not to be sent before */
     unsigned tries;
 };

@@ -107,7 +107,7 @@ pw_writer_broken(
     /* Nobody knows whether the batch was taken: what was answers "already". */
     if (writer->commit.sent) {
         writer->commit.sent = false;
-        writer->batch.careful = true;
+        writer->batch.one_by_one = true;
     }
     if (writer->confirm.sent) {
         writer->confirm.sent = false;

@@ -450,7 +450,7 @@ static void
 cut_workers(struct field *field)
 {
     static const char *const texts[] = {
-        "pawl.commit", "pawl.commit_carefully", "pawl.claim", "pawl.heartbeat"};
+        "pawl.commit", "pawl.commit_each", "pawl.claim", "pawl.heartbeat"};
     static const unsigned one_in[] = {5, 2, 5, 4};
     struct crash *crash = &field->crash;
     char host[300], port[32];
@@ -464,7 +464,7 @@ cut_workers(struct field *field)
     for (int i = 0; i < 4; i++) {
         struct proxy_rule rule = {.text = texts[i], .when = PROXY_AFTER, .one_in = one_in[i]};
 
-        /* A careful commit follows one that was cut, so that rule never rests. */
+        /* A commit_each follows one that was cut, so that rule never rests. */
         if (i > 0)
             rule.cuts_max = field->target;
         (void)proxy_rule_add(field->proxy, &rule);

@@ -159,7 +159,7 @@ make_lost_claims(struct field *field)
     if (crash_stalled(&field->crash, lease_ms))
         bench_do(field->crash.direct,
             "delete from pg_temp.lost_claim c using pawl_data.run r where r.run_id = c.run_id"
-            " and r.fence <> 2 * r.attempt - 1");
+            " and r.fence <> 2 * r.execution - 1");
     bench_do(field->crash.direct, "create index on pg_temp.lost_claim (run_id)");
     bench_do(field->crash.direct, "analyze pg_temp.lost_claim, pg_temp.zombie");
 }
@@ -180,7 +180,7 @@ check_late_writes(struct field *field)
         "select count(*) from pawl_data.run r join pg_temp.lost_claim c on c.run_id = r.run_id"
         " and c.fence = r.fence");
     long other =
-        race_count(conn, "select count(*) from pawl_data.run r where r.fence <> 2 * attempt - 1");
+        race_count(conn, "select count(*) from pawl_data.run r where r.fence <> 2 * execution - 1");
 
     race_ok(race, steps == 0, "%ld late steps were accepted", steps);
     race_ok(race, ends == 0, "%ld late ends of runs were accepted", ends);

@@ -9,7 +9,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const columns[] = {"steps", "status", "reason", "workflow", "run_id",
-        "triggered_at", "started_at", "ended_at", "round", "attempt", "priority", "ending",
+        "triggered_at", "started_at", "ended_at", "round", "execution", "priority", "ending",
         "rolling_back", "key", "tenant", "parent_id", "worker", "input", "metadata", "output",
         "error", "due_at", NULL};
     static const int64_t now_us = INT64_C(1772366400000000);

@@ -361,7 +361,7 @@ fake_core_task(const char *record)
     (void)snprintf(task->id_text, sizeof(task->id_text), "019ab000-0000-7000-8000-000000000001");
     task->fence = 3;
     task->round = 1;
-    task->attempt = 1;
+    task->execution = 1;
     task->session = INT64_C(4294967297);
     task->workflow = "demo.v1";
     task->tenant = "";

@@ -149,7 +149,7 @@ requests_are_known_by_whole_words_of_their_text(struct test *test)
     race_ok(&test->race, cuts_at(test, "pawl.commit", "select 1 /* pawl.commit($1) */") == 2,
         "a word of the text is found in a simple query and in a statement without a name");
     race_ok(&test->race,
-        cuts_at(test, "pawl.commit", "select 1 /* pawl.commit_carefully($1), xpawl.commit */") == 0,
+        cuts_at(test, "pawl.commit", "select 1 /* pawl.commit_each($1), xpawl.commit */") == 0,
         "a part of a word is not");
     race_ok(&test->race, cuts_at(test, "", "select 1") == 2, "an empty text is in every request");
 }

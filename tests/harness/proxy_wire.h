@@ -92,7 +92,7 @@ enum wire_event wire_look_down(struct wire *wire, bool *failed);
 
 /*
  * Whether the request is one of a statement of that name, or of one whose text holds it as a whole word: pawl.commit is
- * not found in pawl.commit_carefully. An empty text is in every request.
+ * not found in pawl.commit_each. An empty text is in every request.
  */
 bool wire_matches(const struct wire_request *request, const char *text);
 

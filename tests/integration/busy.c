@@ -138,7 +138,8 @@ a_transaction_that_holds_a_run_makes_only_that_run_wait(void **state)
     assert_int_equal(
         scene_number(scene, "select json_array_length(steps) from pawl.get_run($1)", scene->run_id),
         TURNS + 1);
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     PQfinish(other);
     gate_done(&tale.gate);
 }

@@ -430,7 +430,8 @@ a_paused_run_starts_no_further_step_and_no_attempt_is_consumed(void **state)
     atomic_store(&tale.leaves, true);
     (void)scene_wait(scene, scene->run_id, PAWL_OK);
     assert_int_equal(tale.executed, 2);
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     finish(scene, &tale);
 }
 

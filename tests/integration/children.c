@@ -85,7 +85,7 @@ child_of(struct scene *scene, char id[PAWL_ID_SIZE])
 {
     (void)snprintf(id, PAWL_ID_SIZE, "%s",
         scene_text(scene,
-            "select run_id from pawl.list_runs(only_workflow => 'children.*', most => 1000)"
+            "select run_id from pawl.list_runs(only_workflow => 'children.*', max_rows => 1000)"
             " where parent_id = $1",
             scene->run_id));
     return id;
@@ -250,11 +250,11 @@ many_children_of_one_run_are_triggered_once_each(void **state)
     scene_trigger(scene, "children.fan", "{}");
     scene_go_on(scene);
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "30");
-    assert_int_equal(
-        scene_number(scene,
-            "select count(*) from pawl.list_runs(only_workflow => 'children.good', most => 1000)"
-            " where parent_id = $1",
-            scene->run_id),
+    assert_int_equal(scene_number(scene,
+                         "select count(*) from pawl.list_runs(only_workflow => 'children.good', "
+                         "max_rows => 1000)"
+                         " where parent_id = $1",
+                         scene->run_id),
         FAN);
 }
 

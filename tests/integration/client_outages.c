@@ -78,7 +78,8 @@ static long
 count_runs(struct scene *scene)
 {
     return fixture_count(scene->conn,
-        "select count(*) from pawl.list_runs(only_workflow => $1, most => 1000)", scene->workflow);
+        "select count(*) from pawl.list_runs(only_workflow => $1, max_rows => 1000)",
+        scene->workflow);
 }
 
 static void

@@ -514,7 +514,7 @@ static void
 any_verb_can_be_called_by_name(void **state)
 {
     struct scene *scene = *state;
-    const char *names[] = {"only_workflow", "most"};
+    const char *names[] = {"only_workflow", "max_rows"};
     const char *values[] = {scene->workflow, "2"};
     pawl_rows *rows = NULL;
 
@@ -531,7 +531,7 @@ any_verb_can_be_called_by_name(void **state)
     assert_null(pawl_rows_text(rows, 2, "run_id"));
     assert_null(pawl_rows_text(rows, 0, "colour"));
     assert_int_equal(pawl_rows_type(rows, "run_id"), PAWL_TYPE_TEXT);
-    assert_int_equal(pawl_rows_type(rows, "attempt"), PAWL_TYPE_NUMBER);
+    assert_int_equal(pawl_rows_type(rows, "execution"), PAWL_TYPE_NUMBER);
     assert_int_equal(pawl_rows_type(rows, "rolling_back"), PAWL_TYPE_BOOLEAN);
     assert_int_equal(pawl_rows_type(rows, "triggered_at"), PAWL_TYPE_TIME);
     assert_int_equal(pawl_rows_type(rows, "colour"), PAWL_TYPE_TEXT);
@@ -566,7 +566,7 @@ any_verb_can_be_called_by_name(void **state)
     names[0] = "after";
     values[0] = "5000000000";
     fixture_expect(
-        pawl_client_call(scene->client, "list_acts", names, values, 1, NULL, &scene->error),
+        pawl_client_call(scene->client, "list_actions", names, values, 1, NULL, &scene->error),
         PAWL_OK, &scene->error);
 }
 

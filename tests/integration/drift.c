@@ -123,7 +123,8 @@ tell_all(struct scene *scene)
         NULL);
     scene_do(scene,
         "select pawl.signal(r.run_id, s.name, to_json(s.name)) from"
-        " pawl.list_runs(only_workflow => 'drift.v1', most => 100) r, unnest(array['d', 'dx']) s "
+        " pawl.list_runs(only_workflow => 'drift.v1', max_rows => 100) r, unnest(array['d', 'dx']) "
+        "s "
         "(name)",
         NULL);
 }

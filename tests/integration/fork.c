@@ -93,7 +93,7 @@ use_client(void *arg)
 {
     pawl_client *client = arg;
     pawl_trigger *trigger = pawl_trigger_new(workflow);
-    const char *const names[] = {"most"};
+    const char *const names[] = {"max_rows"};
     const char *const values[] = {"1"};
     char id[PAWL_ID_SIZE] = "0196f0f0-0000-7000-8000-000000000000";
     pawl_rows *rows = NULL;

@@ -59,7 +59,8 @@ check_once(struct scene *scene, struct tale *tale)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "1");
     assert_int_equal(tale->executed, 1);
     assert_string_equal(scene_steps(scene, scene->run_id), "one#1 SUCCESS 1");
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     assert_int_equal(scene_rest(scene), PAWL_OK);
     gate_done(&tale->gate);
 }

@@ -172,7 +172,7 @@ a_flood_of_notifications_costs_few_claims_and_heartbeats(void **state)
         bench_do(stranger, sql);
         sent++;
         at = scene_text(
-            scene, "select told_at from pawl_data.worker where session_id = $1", session);
+            scene, "select reported_at from pawl_data.worker where session_id = $1", session);
         heartbeats += strcmp(at, told) != 0;
         (void)snprintf(told, sizeof(told), "%s", at);
     }

@@ -359,26 +359,26 @@ a_drain_gives_back_what_was_not_started_and_consumes_no_attempt(void **state)
         assert_int_equal(
             pawl_worker_next(scene->worker, scene_patience_ms, &runs[i], &error), PAWL_OK);
     scene_until(scene,
-        "select count(*) = 10 from pawl.list_runs(only_workflow => 'lease.ahead', most => 100)"
+        "select count(*) = 10 from pawl.list_runs(only_workflow => 'lease.ahead', max_rows => 100)"
         " where status = 'RUNNING'",
         NULL);
     pawl_worker_drain(scene->worker);
     scene_until(scene,
-        "select count(*) = 8 from pawl.list_runs(only_workflow => 'lease.ahead', most => 100)"
-        " where status = 'QUEUED' and attempt = 0",
+        "select count(*) = 8 from pawl.list_runs(only_workflow => 'lease.ahead', max_rows => 100)"
+        " where status = 'QUEUED' and execution = 0",
         NULL);
     for (int i = 0; i < 2; i++)
         pawl_run_finish(runs[i], PAWL_OK, (pawl_bytes){0});
     assert_int_equal(pawl_worker_stop(scene->worker, scene_patience_ms, &error), PAWL_OK);
     assert_int_equal(
         scene_number(scene,
-            "select count(*) from pawl.list_runs(only_workflow => 'lease.ahead', most => 100)"
-            " where status = 'SUCCESS' and attempt = 1",
+            "select count(*) from pawl.list_runs(only_workflow => 'lease.ahead', max_rows => 100)"
+            " where status = 'SUCCESS' and execution = 1",
             NULL),
         2);
     assert_int_equal(
         scene_number(scene,
-            "select count(*) from pawl.list_runs(only_workflow => 'lease.ahead', most => 100) r"
+            "select count(*) from pawl.list_runs(only_workflow => 'lease.ahead', max_rows => 100) r"
             " cross join lateral pawl.history(r.run_id) h where h.what = 'lease_lost'",
             NULL),
         0);
@@ -397,7 +397,8 @@ a_stop_that_cannot_wait_gives_back_what_executes(void **state)
     pawl_error_free(error);
     /* It is not lost with a crash, and others may have it while the handler still executes. */
     assert_string_equal(scene_state(scene, scene->run_id), "QUEUED");
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 0);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 0);
     gate_open(&tale.gate);
     (void)scene_rest(scene);
     assert_int_equal(tale.seen[0], PAWL_ELEASE_LOST);
@@ -615,7 +616,8 @@ a_process_that_was_stopped_and_that_nobody_has_missed_keeps_its_runs(void **stat
     killer_continue(killer, 0);
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "1");
     assert_string_equal(told(scene, scene->run_id), "first, PAWL_OK, second");
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     assert_int_equal(killer_end_all(killer, scene_patience_ms), 0);
     killer_free(killer);
 }

@@ -76,7 +76,7 @@ check_neighbours(struct scene *scene)
     memcpy(scene->run_id, kept, sizeof(kept));
 }
 
-/* As a page that cannot be read would: an error that no careful call can keep to one item. */
+/* As a page that cannot be read would: an error that no commit_each can keep to one item. */
 static void
 a_record_that_the_server_stumbles_over_holds_up_only_its_run(void **state)
 {
@@ -103,7 +103,8 @@ a_record_that_the_server_stumbles_over_holds_up_only_its_run(void **state)
     scene_do(scene, "drop trigger stumble on pawl_data.step", NULL);
     (void)scene_wait(scene, scene->run_id, PAWL_OK);
     (void)scene_rest(scene);
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     scene_do(scene, "drop function pawl.stumble()", NULL);
 }
 

@@ -136,7 +136,7 @@ a_step_is_tried_as_often_as_its_own_policy_says_and_no_second_layer_begins(void 
     assert_int_equal(tale.seen[0], PAWL_SUSPENDED);
     assert_int_equal(tale.seen[2], PAWL_EFAILED);
     assert_int_equal(
-        scene_number(scene, "select count(*) from pawl.history($1) where what = 'try_failed'",
+        scene_number(scene, "select count(*) from pawl.history($1) where what = 'attempt_failed'",
             scene->run_id),
         2);
 }

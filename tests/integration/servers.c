@@ -99,7 +99,8 @@ a_run_survives_a_crash_of_the_server_and_no_attempt_is_consumed(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"through\"");
     assert_int_equal(scene_rest(scene), PAWL_OK);
     assert_int_equal(tale.executed, 1);
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     assert_string_equal(scene_steps(scene, scene->run_id),
         "before#1 SUCCESS 1, slow#1 SUCCESS \"through\", after#1 SUCCESS 2");
     gate_done(&tale.gate);

@@ -124,7 +124,8 @@ check_once(struct scene *scene, struct tale *tale)
     assert_int_equal(tale->heard, 1);
     assert_int_equal(tale->steps, 2);
     assert_string_equal(scene_steps(scene, scene->run_id), "one#1 SUCCESS 1, two#1 SUCCESS 2");
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     assert_int_equal(scene_rest(scene), PAWL_OK);
     gate_done(&tale->gate);
 }
@@ -392,7 +393,8 @@ a_worker_goes_on_with_the_standby_that_has_taken_over(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "2");
     assert_int_equal(tale.steps, 4);
     assert_string_equal(scene_steps(scene, scene->run_id), "one#1 SUCCESS 1, two#1 SUCCESS 2");
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 1);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 1);
     assert_int_equal(scene_rest(scene), PAWL_OK);
     pawl_client_close(client);
     proxy_free(proxy);

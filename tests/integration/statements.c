@@ -21,9 +21,11 @@ static const char functions_sql[] =
     "from pg_proc p "
     "left join lateral unnest(p.proargnames[1:p.pronargs]) with ordinality a (name, n) on true "
     "where p.pronamespace = 'pawl'::regnamespace and p.proname !~ '^_|^test_clock_' "
-    "and not (p.proname = any (pawl._rights('worker')) and p.proname <> all (pawl._rights('none') "
+    "and not (p.proname = any (pawl._functions_of('worker')) and p.proname <> all "
+    "(pawl._functions_of('none') "
     "|| "
-    "pawl._rights('producer') || pawl._rights('operator') || pawl._rights('reader'))) "
+    "pawl._functions_of('producer') || pawl._functions_of('operator') || "
+    "pawl._functions_of('reader'))) "
     "order by p.proname, a.n";
 
 static void
@@ -128,7 +130,8 @@ verbs_that_are_sent_again_change_nothing(void **state)
     for (size_t i = 0; (verb = pw_verb_at(i)) != NULL; i++) {
         const char *params[] = {verb->name};
         PGresult *res = bench_exec_params(conn,
-            "select ($1 = any (pawl._rights('reader') || pawl._rights('none')))::int", 1, params);
+            "select ($1 = any (pawl._functions_of('reader') || pawl._functions_of('none')))::int",
+            1, params);
 
         assert_int_equal(race_field(res, 0, 0), verb->reads);
         PQclear(res);

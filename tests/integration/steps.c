@@ -126,7 +126,8 @@ a_run_whose_worker_was_killed_goes_on_where_it_stood(void **state)
                             " json_array_elements(g.steps) s",
                             scene->run_id),
         "page#1 page#2 page#3 page#4");
-    assert_int_equal(scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 2);
+    assert_int_equal(
+        scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 2);
 }
 
 static pawl_status

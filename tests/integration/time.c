@@ -123,7 +123,7 @@ work_is_done_when_the_call_returns_however_many_runs_it_takes(void **state)
     assert_int_equal(
         scene_number(scene,
             "select count(*) from pawl.list_runs(only_workflow => 'time.chain', only_status => "
-            "'SUCCESS', most => 1000)",
+            "'SUCCESS', max_rows => 1000)",
             NULL),
         30);
 }

@@ -300,7 +300,7 @@ a_worker_that_dies_around_the_commit_leaves_one_effect(void **state)
         assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "{\"paid\":  true}");
         assert_int_equal(effects(scene), 1);
         assert_int_equal(
-            scene_number(scene, "select attempt from pawl.get_run($1)", scene->run_id), 2);
+            scene_number(scene, "select execution from pawl.get_run($1)", scene->run_id), 2);
     }
     killer_free(killer);
 }

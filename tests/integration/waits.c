@@ -340,8 +340,9 @@ an_approval_shows_its_form_and_gives_the_decision(void **state)
 
     begin(scene, "waits.approved", asker, &tale);
     assert_string_equal(
-        scene_text(
-            scene, "select form from pawl.list_waits(run => $1, approvals => true)", scene->run_id),
+        scene_text(scene,
+            "select form from pawl.list_waits(only_run => $1, only_approvals => true)",
+            scene->run_id),
         "{\"amount\":  12.50}");
     /* A plain signal of that name is no decision. */
     scene_do(scene, "select pawl.signal($1, 'pay', '{\"approved\": true}')", scene->run_id);

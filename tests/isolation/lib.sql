@@ -29,7 +29,7 @@ begin
     delete from pawl_data.run;
     delete from pawl_data.step;
     delete from pawl_data.audit;
-    delete from pawl_data.act;
+    delete from pawl_data.action;
     delete from pawl_data.pause;
     delete from pawl_data.queue_mark;
     delete from pawl_data.input;

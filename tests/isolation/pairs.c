@@ -97,7 +97,7 @@ static const struct verb {
     {"trigger_id", "held", VERB_PLAIN, "iso.trigger('%s', id => iso.id('r'))"},
     {"claim", "queued", VERB_NEVER_WAITS, "iso.claim('w2')"},
     {"heartbeat", "held", VERB_ANY_RUN,
-        "coalesce((select told from pawl.heartbeat(iso.session('w1'))), 'nothing')"},
+        "coalesce((select notice from pawl.heartbeat(iso.session('w1'))), 'nothing')"},
     {"step", "held", VERB_NEVER_WAITS | VERB_FORWARD, "iso.commit('r', 'w1', 'step', 's#1')"},
     {"begin_undo", "held", VERB_NEVER_WAITS | VERB_FORWARD,
         "iso.commit('r', 'w1', 'begin', 'u#1', '{}', '{\"undo\": {\"handler\": \"h\"}}')"},

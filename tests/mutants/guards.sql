@@ -286,7 +286,7 @@ select iso.hold();
 select iso.commit('r', 'w1', 'retry', 's#1', '{}', '{"failure": 1}');
 select iso.commit('r', 'w1', 'retry', 's#1', '{}', '{"failure": 1}');
 \o
-select iso.check('failure_once', (select t.tries -> 's#1' ->> 'n' from pawl_data.task t), '1');
+select iso.check('failure_once', (select t.retries -> 's#1' ->> 'n' from pawl_data.task t), '1');
 select iso.check('backoff_cap', pawl._backoff(20, '1 s', 2, '10 min', 0)::text, '00:10:00');
 select iso.check('backoff_jitter', (
     select (count(distinct d) > 10 and min(d) >= interval '0.8 s' and max(d) <= interval '1.2 s')::text
@@ -360,7 +360,7 @@ select pawl.commit(iso.session('w1'), array[iso.id('r')], array[1], array['compl
 select iso.claim('w1', 10);
 select pawl.commit(iso.session('w1'), array[iso.id('r')], array[1], array['fail'], payloads => array['{}'], tasks => array[2000000]);
 select iso.trigger('o', workflow => 'f');
-update pawl_data.task set attempt = 1 where run_id = iso.id('o') and task_no = iso.task_no('b');
+update pawl_data.task set execution = 1 where run_id = iso.id('o') and task_no = iso.task_no('b');
 update pawl_data.task set place = 1, due_at = 'infinity' where run_id = iso.id('o') and task_no = iso.task_no('a');
 \o
 select iso.check('rollback_sees_all', (

@@ -446,7 +446,7 @@ cancel_run(void)
 static bool
 call_verbs(void)
 {
-    static const char *const names[] = {"only_workflow", "most"};
+    static const char *const names[] = {"only_workflow", "max_rows"};
     static const char *const values[] = {"torture.ended", "2"};
     pawl_client *client = open_client();
     pawl_error *error = NULL;

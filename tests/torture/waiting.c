@@ -194,9 +194,10 @@ execute_children(void)
     if (!crew_execute_without_words(duties, 2, "SUCCESS [\"good\"] away#1 1 bad#1 2 good#1 1"))
         return false;
     crew_trigger(workflow, NULL, run_id);
-    count = torture_text("select count(*) from pawl.list_runs('torture.child', most => 1000) where "
-                         "parent_id = $1::uuid",
-        run_id);
+    count =
+        torture_text("select count(*) from pawl.list_runs('torture.child', max_rows => 1000) where "
+                     "parent_id = $1::uuid",
+            run_id);
     (void)torture_check(strcmp(count, "3") == 0, "run %s has %s children", run_id, count);
     free(count);
     return true;

@@ -142,7 +142,7 @@ static void
 check_given_back(void)
 {
     char *held = torture_text("select coalesce(string_agg(pawl.why(run_id), '; '), '') from "
-                              "pawl.list_runs('torture.work', 'RUNNING', most => 50) "
+                              "pawl.list_runs('torture.work', 'RUNNING', max_rows => 50) "
                               "where key like format('trial-%s-%%', $1::text)",
         torture_trial_text());
 
@@ -163,7 +163,8 @@ drain(void)
         return false;
     crew_run(&crew);
     good = crew_await(&crew,
-        "select exists (select from pawl.list_runs('torture.work', 'SUCCESS', most => 50) where "
+        "select exists (select from pawl.list_runs('torture.work', 'SUCCESS', max_rows => 50) "
+        "where "
         "key like format('trial-%s-%%', $1::text))",
         torture_trial_text());
     good = crew_close(&crew) && good;
@@ -175,7 +176,8 @@ drain(void)
     crew_run(&crew);
     if (good)
         good = crew_await(&crew,
-            "select count(*) = 12 from pawl.list_runs('torture.work', 'SUCCESS', most => 50) where "
+            "select count(*) = 12 from pawl.list_runs('torture.work', 'SUCCESS', max_rows => 50) "
+            "where "
             "key like format('trial-%s-%%', $1::text)",
             torture_trial_text());
     return crew_close(&crew) && good;

@@ -65,10 +65,10 @@ begin
         delete from pawl_data.task t
         using unnest(p_tids, p_outputs) e (tid, output)
         where t.ctid = e.tid
-        returning t.run_id, t.task_no, t.round, t.attempt, t.fence, t.started_at, t.queue_id, e.output
+        returning t.run_id, t.task_no, t.round, t.execution, t.fence, t.started_at, t.queue_id, e.output
     ), recorded as (
         insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
-        select g.run_id, g.task_no, g.round, 1, 1, g.task_no / 1000000, g.attempt, g.fence, coalesce(g.started_at, p_now), p_now,
+        select g.run_id, g.task_no, g.round, 1, 1, g.task_no / 1000000, g.execution, g.fence, coalesce(g.started_at, p_now), p_now,
                s.name, g.output::json, s.undo
         from gone g
         cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = g.queue_id offset 0) q
@@ -77,7 +77,7 @@ begin
     select array_agg(g.run_id), array_agg(g.task_no) into v_runs, v_tasks from gone g;
     if coalesce(cardinality(v_runs), 0) < cardinality(p_tids) then
         -- guard:task_ends_once
-        perform pawl._raise('PW010', 'a task ends twice in one call', 'Send the same call again through pawl.commit_carefully.');
+        perform pawl._raise('PW010', 'a task ends twice in one call', 'Send the same call again through pawl.commit_each.');
     end if;
     perform pawl._advance(v_runs, v_tasks, p_now);
 end

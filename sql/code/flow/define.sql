@@ -288,7 +288,7 @@ begin
     delete from pawl_data.queue q where q.workflow_id = v_flow.workflow_id;
     delete from pawl_data.workflow w where w.workflow_id = v_flow.workflow_id;
     perform nextval('pawl_data.queue_version');
-    insert into pawl_data.act (at, what, who, detail)
+    insert into pawl_data.action (at, what, who, detail)
     values (pawl.now(), 'delete_flow', pawl._caller(), json_build_object('flow', name));
     return 'ok';
 end

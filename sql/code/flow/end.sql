@@ -50,7 +50,7 @@ begin
           and t.triggered_at > p_now - interval '24 hours'
         returning t.*, e.output, e.first_at
     ), ended as (
-        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, started_at, ended_at,
+        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, started_at, ended_at,
                               rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
         select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, 1, g.triggered_at,
                g.first_at, p_now, false, g.input_apart,
@@ -63,7 +63,7 @@ begin
         select t.* from pawl_data.task t
         where t.run_id = any (p_runs) and t.task_no = 0 and t.run_id <> all (coalesce(v_ended, '{}'))
     loop
-        v_task.attempt := 1;
+        v_task.execution := 1;
         v_task.started_at := v_started[array_position(v_ids, v_task.run_id)];
         perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
     end loop;
@@ -107,7 +107,7 @@ begin
                 where d.run_id = p_run.run_id and d.task_no > 0 and (p_only is null or d.task_no = p_only)
                   and (p_held or d.place <> 2)
                 for update skip locked))
-            returning t.task_no, t.attempt, t.fence, t.started_at, t.undo as has_undos
+            returning t.task_no, t.execution, t.fence, t.started_at, t.undo as has_undos
         )
         select g.*, s.name, s.undo
         from gone g
@@ -119,8 +119,8 @@ begin
             -- guard:lost_task_undos
             perform pawl._note_undos(p_run);
         end if;
-        if v_gone.undo is not null and v_gone.attempt > 0 then
-            perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.attempt,
+        if v_gone.undo is not null and v_gone.execution > 0 then
+            perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.execution,
                 v_gone.fence, v_gone.started_at, p_now);
         end if;
     end loop;

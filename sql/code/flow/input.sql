@@ -275,9 +275,9 @@ end
 $$;
 comment on function pawl._task_inputs(uuid[], int[]) is 'builds the inputs of tasks of flows';
 
--- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key: of p_most bytes in
+-- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key: of p_max bytes in
 -- all, but at least one. The others are left_out.
-create or replace function pawl._flow_inputs(p_tids tid[], p_most bigint, out keys text[], out inputs json[], out left_out text[])
+create or replace function pawl._flow_inputs(p_tids tid[], p_max bigint, out keys text[], out inputs json[], out left_out text[])
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -305,7 +305,7 @@ begin
         from (
             select b.*, v_total + sum(b.bytes) over (order by b.n) as total,
                    -- guard:claim_inputs
-                   v_total + sum(b.bytes) over (order by b.n) <= p_most or v_from = 1 and b.n = 1 as fits
+                   v_total + sum(b.bytes) over (order by b.n) <= p_max or v_from = 1 and b.n = 1 as fits
             from (
                 select i.*, octet_length(i.input::text) as bytes
                 from pawl._task_inputs(v_runs[v_from:v_from + v_count - 1], v_tasks[v_from:v_from + v_count - 1]) i
@@ -315,8 +315,8 @@ begin
         inputs := inputs || v_part.inputs;
         v_from := v_from + v_part.n;
         v_total := v_part.total;
-        exit when v_part.n = 0 or v_total > p_most;
-        v_count := least(25 * v_count, (p_most - v_total) / (v_part.bytes + 1) + 1);
+        exit when v_part.n = 0 or v_total > p_max;
+        v_count := least(25 * v_count, (p_max - v_total) / (v_part.bytes + 1) + 1);
     end loop;
     left_out := array(
         select v_runs[i] || ' ' || v_tasks[i] from generate_series(v_from, cardinality(v_runs)) i);

@@ -3,35 +3,35 @@
 -- schema, tables, sequences and functions what pawl_data.granted says, and takes all others from PUBLIC and from every role.
 
 -- Which functions make a set. Everybody who has any set may also read the clock and the list of errors.
-create or replace function pawl._rights(p_rights text)
+create or replace function pawl._functions_of(p_set text)
 returns text[]
 language plpgsql
 immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return array['now', 'errors', 'make_id', 'slot_of', 'epoch'] || case p_rights
+    return array['now', 'errors', 'make_id', 'slot_of', 'epoch'] || case p_set
         when 'producer' then array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']
-        when 'worker' then array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_carefully',
+        when 'worker' then array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_each',
             'step', 'complete', 'fail', 'sleep', 'wait_event', 'wait_signal', 'release', 'step_token', 'record_step',
             'get_run', 'result', 'tick', '_tick_begins', '_tick_piece']
         when 'operator' then array['create_workflow', 'alter_workflow', 'create_flow', 'add_step', 'apply_flow', 'delete_flow', 'cancel', 'kill', 'pause', 'resume', 'wake', 'retry',
             'rollback_retry', 'rollback_skip', 'fork', 'purge', 'pause_workflow', 'resume_workflow', 'pause_queue',
             'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject',
             'get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers',
-            'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']
+            'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_actions', 'why', 'doctor']
         when 'reader' then array['get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues',
-            'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']
+            'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_actions', 'why', 'doctor']
         end;
 end
 $$;
-comment on function pawl._rights(text) is 'names of the functions that a set of rights holds';
+comment on function pawl._functions_of(text) is 'names of the functions that a privilege set holds';
 
 -- Where the privileges on the engine's objects differ from pawl_data.granted, which alone says what a role may do. Surplus privileges were given
 -- by hand, by default privileges for new objects, or to PUBLIC (grantee 0) by a restore without ACLs. Missing ones were granted. A privilege
 -- with the grant option is surplus, because grant_role() gives none. Objects of another owner are not listed: the owner of the schema
 -- cannot change them.
-create or replace function pawl._rights_that_differ()
+create or replace function pawl._privileges_that_differ()
 returns table (surplus boolean, kind text, object oid, grantee oid, privilege text)
 language plpgsql
 stable
@@ -69,7 +69,7 @@ begin
         select 'routine', p.oid, r.oid, 'EXECUTE'
         from pawl_data.granted g
         join pg_roles r on r.rolname = g.role_name
-        join pg_proc p on p.pronamespace = 'pawl'::regnamespace and p.proname = any (pawl._rights(g.rights))
+        join pg_proc p on p.pronamespace = 'pawl'::regnamespace and p.proname = any (pawl._functions_of(g.privilege_set))
     ), owner (oid) as (
         select n.nspowner from pg_namespace n where n.nspname = 'pawl'
     )
@@ -88,10 +88,10 @@ begin
         where h.kind = d.kind and h.object = d.object and h.grantee = d.grantee and h.privilege = d.privilege);
 end
 $$;
-comment on function pawl._rights_that_differ() is 'privileges that no grant names, and granted ones that a role lacks';
+comment on function pawl._privileges_that_differ() is 'privileges that no grant names, and granted ones that a role lacks';
 
 -- Makes the privileges what pawl_data.granted says. The caller holds the lock of _hold_grants().
-create or replace function pawl._set_rights()
+create or replace function pawl._set_privileges()
 returns void
 language plpgsql
 volatile
@@ -104,7 +104,7 @@ begin
     -- every function. 2. The owner grants a role the set reader, and with it the use of the schema. Unless all surplus
     -- privileges go in the same transaction, that role could execute grant_role().
     -- guard:rights_surplus
-    for v in select distinct d.kind, d.object, d.grantee from pawl._rights_that_differ() d where d.surplus loop
+    for v in select distinct d.kind, d.object, d.grantee from pawl._privileges_that_differ() d where d.surplus loop
         -- Dynamic because neither an object nor a role can be a parameter of revoke; so are the others.
         case v.kind
             when 'schema' then
@@ -117,7 +117,7 @@ begin
     -- 1. Role A is granted a set. 2. The database is restored without ACLs. 3. The owner installs. Without this A has no right to its
     -- functions, nor what the first loop took from it together with a surplus privilege.
     -- guard:rights_missing
-    for v in select d.kind, d.object, d.grantee from pawl._rights_that_differ() d where not d.surplus loop
+    for v in select d.kind, d.object, d.grantee from pawl._privileges_that_differ() d where not d.surplus loop
         if v.kind = 'schema' then
             -- Dynamic for the same reason.
             execute format('grant usage on schema pawl to %s', pawl._grantee(v.grantee));
@@ -135,7 +135,7 @@ begin
     where s.only_row and s.tenants_bound <> b.bound;
 end
 $$;
-comment on function pawl._set_rights() is 'takes privileges that no grant names, and gives granted ones that a role lacks';
+comment on function pawl._set_privileges() is 'takes privileges that no grant names, and gives granted ones that a role lacks';
 
 -- One grant at a time. Whether any role is bound is written from what is seen of all grants, and who waited for the row only in the
 -- statement that writes it would write what was so before the wait.
@@ -165,7 +165,7 @@ begin
     -- use of the schema by hand, because its calls are refused. 3. A grants itself the set operator.
     -- guard:grant_open
     if exists (
-        select from pawl._rights_that_differ() d
+        select from pawl._privileges_that_differ() d
         join pg_proc p on p.oid = d.object and p.proname = p_verb
         where d.surplus and d.kind = 'routine')
        and not pg_has_role(pawl._caller(), (select n.nspowner from pg_namespace n where n.nspname = 'pawl'), 'usage') then
@@ -177,7 +177,7 @@ end
 $$;
 comment on function pawl._only_granter(text) is 'refuses a caller that may execute a function of the owner by mistake';
 
-create or replace function pawl.grant_role(role_name name, rights text, tenant text default null)
+create or replace function pawl.grant_role(role_name name, privilege_set text, tenant text default null)
 returns void
 language plpgsql
 volatile
@@ -188,9 +188,9 @@ begin
     perform pawl._only_read_committed('grant_role');
     perform pawl._only_granter('grant_role');
     perform pawl._hold_grants();
-    if rights is null or rights not in ('producer', 'worker', 'operator', 'reader') then
+    if privilege_set is null or privilege_set not in ('producer', 'worker', 'operator', 'reader') then
         -- guard:grant_rights
-        perform pawl._raise('PW003', format('unknown set of rights "%s"', rights), 'It is one of producer, worker, operator, reader.');
+        perform pawl._raise('PW003', format('unknown privilege set "%s"', privilege_set), 'It is one of producer, worker, operator, reader.');
     end if;
     if not exists (select from pg_roles r where r.rolname = role_name) then
         -- guard:grant_role_exists
@@ -201,21 +201,21 @@ begin
         perform pawl._raise('PW003', format('role "%s" owns schema pawl and cannot be bound to a tenant', role_name),
             'Bind another role.');
     end if;
-    insert into pawl_data.granted as g (role_name, rights, tenant) values (grant_role.role_name, grant_role.rights, grant_role.tenant)
+    insert into pawl_data.granted as g (role_name, privilege_set, tenant) values (grant_role.role_name, grant_role.privilege_set, grant_role.tenant)
     on conflict on constraint granted_pkey do update set tenant = excluded.tenant;
-    perform pawl._set_rights();
-    insert into pawl_data.act (at, what, who, detail)
-    values (pawl.now(), 'grant_role', pawl._caller(), json_build_object('role', role_name, 'rights', rights, 'tenant', tenant));
+    perform pawl._set_privileges();
+    insert into pawl_data.action (at, what, who, detail)
+    values (pawl.now(), 'grant_role', pawl._caller(), json_build_object('role', role_name, 'privilege_set', privilege_set, 'tenant', tenant));
 end
 $$;
 comment on function pawl.grant_role(name, text, text) is
-'Grants a set of rights (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. Makes all privileges on the schema what was granted: takes what PUBLIC or a role has by hand, by default privileges or since a restore without ACLs, and gives granted roles what they lack. A role that is renamed must be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501), and the next grant or install takes its rights. Only the owner of the schema may call it. No table right is ever granted.
+'Grants a privilege set (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. Makes all privileges on the schema what was granted: takes what PUBLIC or a role has by hand, by default privileges or since a restore without ACLs, and gives granted roles what they lack. A role that is renamed must be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501), and the next grant or install takes its rights. Only the owner of the schema may call it. No table right is ever granted.
 Twice: the same again, with the tenant of the second call.
 Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 no such role, PW003 no such set, or the owner of the schema with a tenant, PW008 isolation level; 42501 the caller is not the owner.
 Bound: constant.';
 
-create or replace function pawl.revoke_role(role_name name, rights text)
+create or replace function pawl.revoke_role(role_name name, privilege_set text)
 returns void
 language plpgsql
 volatile
@@ -226,17 +226,17 @@ begin
     perform pawl._only_read_committed('revoke_role');
     perform pawl._only_granter('revoke_role');
     perform pawl._hold_grants();
-    delete from pawl_data.granted g where g.role_name = revoke_role.role_name and g.rights = revoke_role.rights;
+    delete from pawl_data.granted g where g.role_name = revoke_role.role_name and g.privilege_set = revoke_role.privilege_set;
     if not found then
-        perform pawl._raise('PW001', format('role "%s" was not granted %s', role_name, rights));
+        perform pawl._raise('PW001', format('role "%s" was not granted %s', role_name, privilege_set));
     end if;
-    perform pawl._set_rights();
-    insert into pawl_data.act (at, what, who, detail)
-    values (pawl.now(), 'revoke_role', pawl._caller(), json_build_object('role', role_name, 'rights', rights));
+    perform pawl._set_privileges();
+    insert into pawl_data.action (at, what, who, detail)
+    values (pawl.now(), 'revoke_role', pawl._caller(), json_build_object('role', role_name, 'privilege_set', privilege_set));
 end
 $$;
 comment on function pawl.revoke_role(name, text) is
-'Takes a set of rights from a role; other sets that it has stay. A name that is no role''s any more is forgotten. Makes all privileges on the schema what was granted, as grant_role() does.
+'Takes a privilege set from a role; other sets that it has stay. A name that is no role''s any more is forgotten. Makes all privileges on the schema what was granted, as grant_role() does.
 Twice: PW001.
 Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 the role does not have the set, PW008 isolation level; 42501 the caller is not the owner.
@@ -252,6 +252,6 @@ $$;
 do $$
 begin
     perform pawl._hold_grants();
-    perform pawl._set_rights();
+    perform pawl._set_privileges();
 end
 $$;

@@ -80,7 +80,7 @@ begin
             notify_off = array_remove(s.notify_off, role_name::text)
                          || array(select role_name::text where role_name is not null and set_notify.notify = 'off')
         where s.only_row;
-        insert into pawl_data.act (at, what, who, detail)
+        insert into pawl_data.action (at, what, who, detail)
         values (pawl.now(), 'set_notify', coalesce(by, pawl._caller()),
                 json_build_object('notify', set_notify.notify, 'role', role_name));
     end if;

@@ -102,7 +102,7 @@ begin
     if chr(1) || 'renamed' = any (v_tenants) then
         raise exception using errcode = '42501',
             message = format('role "%s", or a role that it is a member of, has rights that were granted under another name', pawl._caller()),
-            hint = 'As the owner, grant them under the new name, with the tenant if there is one: select pawl.grant_role(role, rights, tenant).';
+            hint = 'As the owner, grant them under the new name, with the tenant if there is one: select pawl.grant_role(role, privilege_set, tenant).';
     end if;
     -- guard:tenant_stranger
     if not v_known and not exists (
@@ -118,7 +118,7 @@ begin
         -- It was let in by a function of somebody who may be bound, and who that is nobody can tell from here.
         raise exception using errcode = '42501',
             message = format('role "%s" has no rights of its own here', pawl._caller()),
-            hint = 'Roles are bound to tenants. As the owner, grant it what it needs: select pawl.grant_role(role, rights, tenant).';
+            hint = 'Roles are bound to tenants. As the owner, grant it what it needs: select pawl.grant_role(role, privilege_set, tenant).';
     end if;
     -- 1. A, the login of a pool that is a member of the roles of tenants a and b, triggers a run and forgot set role. 2. B,
     -- the login of a pool with tenants c and d, lists runs and forgot it, too. If both worked in one tenant with a name of

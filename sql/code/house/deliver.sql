@@ -3,7 +3,7 @@
 
 -- Events that had more waits than one emit settles: a page of one of them. A run that somebody holds is passed
 -- over; at the end the walk begins anew for those.
-create or replace function pawl._deliver_more(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create or replace function pawl._deliver_more(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -25,9 +25,9 @@ begin
         return 0;
     end if;
     if not p_each then
-        return pawl._deliver_page(v_delivery, p_most, p_now);
+        return pawl._deliver_page(v_delivery, p_max, p_now);
     end if;
-    for v_n in 1..p_most loop
+    for v_n in 1..p_max loop
         begin
             perform pawl._deliver_page(v_delivery, 1, p_now);
         exception
@@ -51,7 +51,7 @@ $$;
 comment on function pawl._deliver_more(timestamptz, int, text, boolean) is 'settles further waits for an event that had many';
 
 -- One page of waits; how many were settled.
-create or replace function pawl._deliver_page(p_delivery pawl_data.delivery, p_most int, p_now timestamptz)
+create or replace function pawl._deliver_page(p_delivery pawl_data.delivery, p_max int, p_now timestamptz)
 returns int
 language plpgsql
 volatile
@@ -70,7 +70,7 @@ begin
     end if;
     select o.path_sets into v_paths
     from pawl_data.topic o where o.tenant = v_event.tenant and o.topic = v_event.topic and o.key = v_event.key;
-    select d.* into v_page from pawl._deliver(v_event, v_paths, p_most, p_now, false, p_delivery.after) d;
+    select d.* into v_page from pawl._deliver(v_event, v_paths, p_max, p_now, false, p_delivery.after) d;
     if v_page.last is null and not (p_delivery.passed_over or v_page.passed_over) then
         delete from pawl_data.delivery d where d.event_id = p_delivery.event_id;
         return v_page.settled;

@@ -3,7 +3,7 @@
 
 -- Time limits that are over: a run timeout, the grace of a cancelled run, a cancel passed on to a child;
 -- and steps that have run past their own limit although their worker lives.
-create or replace function pawl._enforce_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create or replace function pawl._enforce_limits(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -29,7 +29,7 @@ begin
             where w.kind = 0 and w.due_at <= p_now
             order by w.due_at
             -- guard:limits_of_nobody_piece
-            limit p_most
+            limit p_max
         ) d
         where p_tenant is null and not pawl._lives(d.run_id));
     if cardinality(v_nobody) > 0 then
@@ -51,7 +51,7 @@ begin
             ) t
             where w.kind = 0 and w.due_at <= p_now
             order by w.due_at
-            limit p_most);
+            limit p_max);
     else
         -- In a statement of its own: as a condition here it could be evaluated for every limit that is due.
         v_tids := pawl._limits_of_tenant(p_now, p_tenant);
@@ -63,7 +63,7 @@ begin
             ) t
             where w.ctid = any (v_tids) and w.kind = 0 and w.due_at <= p_now
             order by w.due_at
-            limit p_most);
+            limit p_max);
     end if;
     foreach v_limit in array v_limits loop
         if not p_each then
@@ -78,7 +78,7 @@ begin
                 perform pawl._defer_limit(v_limit, p_now + interval '1 min');
         end;
     end loop;
-    return v_count + pawl._enforce_step_limits(p_now, greatest(p_most - v_count, 1), p_tenant, p_each);
+    return v_count + pawl._enforce_step_limits(p_now, greatest(p_max - v_count, 1), p_tenant, p_each);
 end
 $$;
 comment on function pawl._enforce_limits(timestamptz, int, text, boolean) is 'ends runs whose time is over';
@@ -114,7 +114,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     update pawl_data.wait w
-    -- guard:limit_put_off
+    -- guard:limit_deferred
     set due_at = p_until
     where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind = 0;
 end
@@ -164,7 +164,7 @@ begin
         where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind < 1;
     else
         -- Its parent, or a task of its flow, is locked for as long as somebody likes. It goes behind the others meanwhile:
-        -- p_most of these would stop every other limit.
+        -- p_max of these would stop every other limit.
         perform pawl._defer_limit(p_limit, p_now + interval '1 s');
     end if;
     return 1;
@@ -173,7 +173,7 @@ $$;
 comment on function pawl._enforce_limit(pawl_data.wait, timestamptz) is 'enforces one time limit';
 
 -- The worker stops a step at its limit; if it did not within five seconds more, the engine takes the task.
-create or replace function pawl._limit_of_step(p_session bigint, p_running json, p_told_at timestamptz)
+create or replace function pawl._limit_of_step(p_session bigint, p_running json, p_reported_at timestamptz)
 returns timestamptz
 language plpgsql
 stable
@@ -188,16 +188,16 @@ begin
            select t.session_id
            from pawl_data.task t
            where t.run_id = (p_running ->> 'run')::uuid and t.task_no = coalesce((p_running ->> 'task')::int, 0) and t.place = 2
-             and t.claimed_at <= p_told_at) then
+             and t.claimed_at <= p_reported_at) then
         return timestamptz 'infinity';
     end if;
-    return p_told_at + ((p_running ->> 'timeout_ms')::float8 - coalesce((p_running ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms';
+    return p_reported_at + ((p_running ->> 'timeout_ms')::float8 - coalesce((p_running ->> 'started_ms')::float8, 0) + 5000) * interval '1 ms';
 end
 $$;
 comment on function pawl._limit_of_step(bigint, json, timestamptz) is 'when a step that a heartbeat reported is over its limit; infinity: it has none, or the session does not hold its task';
 
 -- When a session has to be looked at: its first limit of a step.
-create or replace function pawl._next_limit(p_session bigint, p_running json, p_told_at timestamptz)
+create or replace function pawl._next_limit(p_session bigint, p_running json, p_reported_at timestamptz)
 returns timestamptz
 language plpgsql
 stable
@@ -205,13 +205,13 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return (
-        select coalesce(min(pawl._limit_of_step(p_session, r, p_told_at)), timestamptz 'infinity')
+        select coalesce(min(pawl._limit_of_step(p_session, r, p_reported_at)), timestamptz 'infinity')
         from json_array_elements(case when json_typeof(p_running) = 'array' then p_running else '[]' end) r);
 end
 $$;
 comment on function pawl._next_limit(bigint, json, timestamptz) is 'when the first step that a heartbeat reported is over its limit';
 
-create or replace function pawl._enforce_step_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create or replace function pawl._enforce_step_limits(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -232,23 +232,23 @@ begin
         select h.*
         from (
             select w.session_id, w.name as worker, (r ->> 'run')::uuid as run_id, coalesce((r ->> 'task')::int, 0) as task_no,
-                   r ->> 'step' as step, w.told_at
+                   r ->> 'step' as step, w.reported_at
             from pawl_data.worker w
             cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
             where w.session_id = any (v_sessions) and w.ended_at is null
-              and pawl._limit_of_step(w.session_id, r, w.told_at) < p_now
+              and pawl._limit_of_step(w.session_id, r, w.reported_at) < p_now
             -- Nor must a task that another transaction has locked.
             order by random()
-            limit p_most
+            limit p_max
         ) h
         order by h.run_id, h.task_no
     loop
         if not p_each then
-            v_count := v_count + pawl._take_hung(v_hung.run_id, v_hung.task_no, v_hung.session_id, v_hung.told_at, v_hung.step, v_hung.worker, p_now);
+            v_count := v_count + pawl._take_hung(v_hung.run_id, v_hung.task_no, v_hung.session_id, v_hung.reported_at, v_hung.step, v_hung.worker, p_now);
             continue;
         end if;
         begin
-            v_count := v_count + pawl._take_hung(v_hung.run_id, v_hung.task_no, v_hung.session_id, v_hung.told_at, v_hung.step, v_hung.worker, p_now);
+            v_count := v_count + pawl._take_hung(v_hung.run_id, v_hung.task_no, v_hung.session_id, v_hung.reported_at, v_hung.step, v_hung.worker, p_now);
         exception
             when others then
                 perform pawl._note_failure('limits', p_now, format('run %s: %s %s', v_hung.run_id, sqlstate, sqlerrm));
@@ -260,7 +260,7 @@ $$;
 comment on function pawl._enforce_step_limits(timestamptz, int, text, boolean) is 'takes tasks from workers that let a step hang';
 
 create or replace function pawl._take_hung(
-    p_run uuid, p_task int, p_session bigint, p_told_at timestamptz, p_step text, p_worker text, p_now timestamptz)
+    p_run uuid, p_task int, p_session bigint, p_reported_at timestamptz, p_step text, p_worker text, p_now timestamptz)
 returns int
 language plpgsql
 volatile
@@ -274,7 +274,7 @@ begin
     from pawl_data.task t
     where t.run_id = p_run and t.task_no = p_task and t.place = 2 and t.session_id = p_session
       -- Claimed after that heartbeat, the task is another try.
-      and t.claimed_at <= p_told_at
+      and t.claimed_at <= p_reported_at
     for update skip locked;
     if not found then
         return 0;

@@ -103,9 +103,9 @@ $$;
 comment on function pawl._empty_day(timestamptz) is 'empties the oldest day that is past its time';
 
 -- Keeps the rows of runs of that day that have not ended; those of earlier days are gone, or kept. Kept runs stay where they are
--- for as long as they live, so a walk goes on where the last one came to, p_most runs at a time: from the beginning each time,
+-- for as long as they live, so a walk goes on where the last one came to, p_max runs at a time: from the beginning each time,
 -- it would pass all of them for each few that it keeps. True at the end of a walk that has left nobody out.
-create or replace function pawl._keep_piece(p_day date, p_most int)
+create or replace function pawl._keep_piece(p_day date, p_max int)
 returns boolean
 language plpgsql
 volatile
@@ -135,7 +135,7 @@ begin
         order by t.run_id, t.task_no
         limit 1000
     loop
-        exit when v_kept >= p_most;
+        exit when v_kept >= p_max;
         v_looked := v_looked + 1;
         v_last := v_task.run_id;
         continue when v_task.task_no > 0 or v_task.kept;
@@ -150,7 +150,7 @@ begin
             v_passed_over := true;
         end if;
     end loop;
-    v_ended := v_looked < 1000 and v_kept < p_most;
+    v_ended := v_looked < 1000 and v_kept < p_max;
     update pawl_data.chore c
     set position = case when not v_ended or not v_passed_over then json_build_array(v_key, v_last, v_passed_over, false)::text end
     where c.chore = 'retention';

@@ -54,7 +54,7 @@ begin
     -- guard:sweep_fence
     set fence = t.fence + 1,
         session_id = null, request = null, crashes = p_crashes,
-        attempt = t.attempt - (not p_crashed and t.started)::int,
+        execution = t.execution - (not p_crashed and t.started)::int,
         recorded = t.recorded or t.started, started = false, woken = t.paused is not null,
         place = case when t.paused is not null then 1 else pawl._ready_place(p_crashes) end,
         due_at = case when t.paused is not null then 'infinity' else p_now end,
@@ -101,14 +101,14 @@ begin
         perform pawl._let_end(v_run, p_now);
     else
         perform pawl._finish_task(v_run, p_task.task_no, 2, null, json_build_object('code', 'crashed', 'message',
-            format('%s workers lost their lease while they held this task', p_crashes)), p_now, p_task.attempt, p_task.fence, p_task.started_at);
+            format('%s workers lost their lease while they held this task', p_crashes)), p_now, p_task.execution, p_task.fence, p_task.started_at);
     end if;
 end
 $$;
 comment on function pawl._end_taken_back(pawl_data.task, timestamptz, int) is 'ends a task of a flow that is taken back';
 
--- Takes back what a session holds, at most p_most tasks. p_each: one that fails is noted, and left.
-create or replace function pawl._release_held(p_session bigint, p_now timestamptz, p_most int, p_crashed boolean, p_each boolean)
+-- Takes back what a session holds, at most p_max tasks. p_each: one that fails is noted, and left.
+create or replace function pawl._release_held(p_session bigint, p_now timestamptz, p_max int, p_crashed boolean, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -134,7 +134,7 @@ begin
         -- Not always the same ones: those of a flow that somebody holds are left, and must not stand before the others.
         -- guard:sweep_any
         order by random()
-        limit p_most
+        limit p_max
         -- guard:sweep_skip_locked
         for update skip locked
     ) h;
@@ -213,7 +213,7 @@ comment on function pawl._crash_out(pawl_data.task, timestamptz) is 'ends a run 
 
 -- Sessions whose lease is over. After a start of the server nobody is swept for one full lease, so an
 -- outage of the database costs no attempts.
-create or replace function pawl._sweep(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create or replace function pawl._sweep(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -250,14 +250,14 @@ begin
         for update skip locked
     loop
         -- A closed epoch is not the worker''s fault.
-        v_count := v_count + pawl._release_held(v_session, p_now, p_most - v_count, v_session >> 32 = v_epoch, p_each);
+        v_count := v_count + pawl._release_held(v_session, p_now, p_max - v_count, v_session >> 32 = v_epoch, p_each);
         if not exists (select from pawl_data.task t where t.place = 2 and t.session_id = v_session) then
             update pawl_data.worker w
             set ended_at = p_now, idle = false, running = null,
                 ended_why = case when w.session_id >> 32 <> v_epoch then 'epoch' else 'lost' end
             where w.session_id = v_session;
         end if;
-        exit when v_count >= p_most;
+        exit when v_count >= p_max;
     end loop;
     return v_count;
 end

@@ -54,21 +54,21 @@ $$;
 comment on function pawl._tick_due(timestamptz, boolean) is 'whether a tick is due; if it is late, does a little of it';
 
 -- One of the pieces that claims may do, too; returns how many rows it has changed. p_tenant: only of that tenant; null: of all.
-create or replace function pawl._do_piece(p_piece text, p_now timestamptz, p_most int, p_tenant text)
+create or replace function pawl._do_piece(p_piece text, p_now timestamptz, p_max int, p_tenant text)
 returns int
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return pawl._work_piece(p_piece, p_now, p_most, p_tenant, false);
+    return pawl._work_piece(p_piece, p_now, p_max, p_tenant, false);
 exception
     when others then
         -- 1. The partition of a day was detached by hand, and a worker that held a run of that day is lost. 2. The sweep fails at that
         -- run, and everything in its transaction with it. So each row is tried alone now: what fails is noted, and the rest is done.
         -- guard:piece_fails_alone
         begin
-            return pawl._work_piece(p_piece, p_now, p_most, p_tenant, true);
+            return pawl._work_piece(p_piece, p_now, p_max, p_tenant, true);
         exception
             when others then
                 perform pawl._note_failure(p_piece, p_now, sqlstate || ' ' || sqlerrm);
@@ -78,7 +78,7 @@ end
 $$;
 comment on function pawl._do_piece(text, timestamptz, int, text) is 'a piece of housekeeping; what fails in it harms nothing else';
 
-create or replace function pawl._work_piece(p_piece text, p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create or replace function pawl._work_piece(p_piece text, p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -86,10 +86,10 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return case p_piece
-        when 'timers' then pawl._promote(p_now, p_most, p_tenant, p_each)
-        when 'sessions' then pawl._sweep(p_now, p_most, p_tenant, p_each)
-        when 'limits' then pawl._enforce_limits(p_now, p_most, p_tenant, p_each)
-        else pawl._deliver_more(p_now, p_most, p_tenant, p_each) end;
+        when 'timers' then pawl._promote(p_now, p_max, p_tenant, p_each)
+        when 'sessions' then pawl._sweep(p_now, p_max, p_tenant, p_each)
+        when 'limits' then pawl._enforce_limits(p_now, p_max, p_tenant, p_each)
+        else pawl._deliver_more(p_now, p_max, p_tenant, p_each) end;
 end
 $$;
 comment on function pawl._work_piece(text, timestamptz, int, text, boolean) is 'a piece of housekeeping, with each row protected or all together';
@@ -231,7 +231,7 @@ Bound: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 100 waits,
 
 -- Waiting tasks whose time has come. due_at becomes the time they got ready, so that a claim that looks
 -- from a mark onwards finds them.
-create or replace function pawl._promote(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create or replace function pawl._promote(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -251,10 +251,10 @@ begin
             from pawl_data.task d
             where d.place = 1 and d.due_at <= p_now
             order by d.due_at
-            limit p_most
+            limit p_max
             for update skip locked);
     else
-        v_due := pawl._due_of_tenant(p_now, p_most, p_tenant);
+        v_due := pawl._due_of_tenant(p_now, p_max, p_tenant);
     end if;
     if cardinality(v_due) = 0 or not p_each then
         return case when cardinality(v_due) = 0 then 0 else pawl._make_ready(v_due, p_now) end;
@@ -275,7 +275,7 @@ comment on function pawl._promote(timestamptz, int, text, boolean) is 'makes wai
 -- Due tasks of one tenant, locked. Nothing lists these by tenant: such an index would cost every run that waits. So both ends of what is
 -- due are looked at, 5,000 tasks each: those of other tenants are many only if nobody ticks for these, and what comes due while this
 -- tenant's workers tick is at the end.
-create or replace function pawl._due_of_tenant(p_now timestamptz, p_most int, p_tenant text)
+create or replace function pawl._due_of_tenant(p_now timestamptz, p_max int, p_tenant text)
 returns tid[]
 language plpgsql
 volatile
@@ -294,7 +294,7 @@ declare
         ) e
         where e.tenant = p_tenant
         order by e.due_at
-        limit p_most);
+        limit p_max);
 begin
     return array(
         -- By their addresses alone, and looked at under the lock: the planner may take the index of all that wait otherwise.

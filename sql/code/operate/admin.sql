@@ -27,7 +27,7 @@ begin
     if v_done = 0 then
         return 'already';
     end if;
-    insert into pawl_data.act (at, what, who, detail)
+    insert into pawl_data.action (at, what, who, detail)
     values (pawl.now(), v_verb, p_by, json_build_object(p_subject, p_name, 'why', p_why));
     if not p_on then
         -- One of each tenant that has workers of its own, and one that takes everybody's.
@@ -134,7 +134,7 @@ begin
         end if;
         return 'already';
     end if;
-    insert into pawl_data.act (at, what, who, detail)
+    insert into pawl_data.action (at, what, who, detail)
     values (pawl.now(), 'drain_worker', coalesce(by, pawl._caller()), json_build_object('session', session));
     perform pawl._hint(session, 'drain');
     return 'ok';
@@ -185,7 +185,7 @@ begin
     update pawl_data.setting s set epoch = s.epoch + 1 where s.only_row returning s.epoch into v_epoch;
     -- A transaction above read committed whose snapshot is older fails when it locks this row.
     update pawl_data.epoch_lock e set epoch = v_epoch where e.only_row;
-    insert into pawl_data.act (at, what, who, detail)
+    insert into pawl_data.action (at, what, who, detail)
     values (pawl.now(), 'raise_epoch', coalesce(by, pawl._caller()), json_build_object('epoch', v_epoch, 'why', why));
     return v_epoch;
 end
@@ -220,7 +220,7 @@ begin
         set retention = coalesce(run_retention, s.retention),
             event_retention = coalesce(set_retention.event_retention, s.event_retention)
         where s.only_row;
-        insert into pawl_data.act (at, what, who, detail)
+        insert into pawl_data.action (at, what, who, detail)
         values (pawl.now(), 'set_retention', coalesce(by, pawl._caller()),
                 json_build_object('runs', run_retention, 'events', event_retention));
     end if;
@@ -250,7 +250,7 @@ begin
     end if;
     if sessions is not null then
         update pawl_data.setting s set session_max = sessions where s.only_row;
-        insert into pawl_data.act (at, what, who, detail)
+        insert into pawl_data.action (at, what, who, detail)
         values (pawl.now(), 'set_session_limit', coalesce(by, pawl._caller()), json_build_object('sessions', sessions));
     end if;
     return (select s.session_max from pawl_data.setting s where s.only_row);
@@ -263,8 +263,8 @@ Locks: the row of settings.
 Errors: PW003 less than 1 or more than 1,000,000, PW007 the role is bound to one tenant, PW008 isolation level.
 Bound: constant.';
 
-create or replace function pawl.list_acts(after bigint default 0, most int default 100)
-returns table (act_no bigint, at timestamptz, what text, who text, detail json)
+create or replace function pawl.list_actions(after bigint default 0, max_rows int default 100)
+returns table (action_no bigint, at timestamptz, what text, who text, detail json)
 language plpgsql
 stable
 security definer
@@ -272,14 +272,14 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    perform pawl._only_unbound('list_acts');
+    perform pawl._only_unbound('list_actions');
     return query
-    select a.act_no, a.at, a.what, a.who, a.detail
-    from pawl_data.act a where a.act_no > after order by a.act_no limit least(greatest(most, 0), 1000);
+    select a.action_no, a.at, a.what, a.who, a.detail
+    from pawl_data.action a where a.action_no > after order by a.action_no limit least(greatest(max_rows, 0), 1000);
 end
 $$;
-comment on function pawl.list_acts(bigint, int) is
-'Operator acts on workflows, queues, workers and the database, in order. after is the last act_no already seen.
+comment on function pawl.list_actions(bigint, int) is
+'Operator actions on workflows, queues, workers and the database, in order. after is the last action_no already seen.
 Twice: the same, or what has been added since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.

@@ -294,7 +294,7 @@ begin
         from (
             select w.due_at from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
             union all
-            select (e.value ->> 'due')::timestamptz from json_each(coalesce(p_task.tries, '{}')) e
+            select (e.value ->> 'due')::timestamptz from json_each(coalesce(p_task.retries, '{}')) e
         ) d (due_at)), (p_task.paused ->> 'due')::timestamptz);
 end
 $$;

@@ -37,7 +37,7 @@ begin
             answer := 'not_found';
         else
             perform pawl._purge_run(run_id, v_run);
-            insert into pawl_data.act (at, what, who, detail)
+            insert into pawl_data.action (at, what, who, detail)
             values (v_now, 'purge', coalesce(by, pawl._caller()), json_build_object('run', run_id, 'why', why));
             answer := 'ok';
         end if;

@@ -115,10 +115,10 @@ begin
     if v_run.key_freed and not pawl._take_key_again(v_run, v_first.input, v_workflow, p_now) then
         return 'refused';
     end if;
-    insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, attempt, recorded, attached, undo,
+    insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, execution, recorded, attached, undo,
                            rolling_back, kept, input_apart, due_at, triggered_at, started_at, tenant, limit_key, key, parent_id, input,
                            metadata, ending)
-    values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 4 else 0 end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.attempt, true,
+    values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 4 else 0 end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.execution, true,
             v_timeout is not null or v_run.key_freed,
             exists (select from pawl._steps(array[p_run]) s where s.undo is not null) or v_flow and exists (
                 select from pawl_data.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,

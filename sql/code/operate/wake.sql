@@ -61,11 +61,11 @@ begin
         -- 1. A step has failed, and its next attempt is due in an hour. 2. An operator wakes the run, and a worker claims it. Without the
         -- new time the worker would see that the attempt is not due, and let the run wait again.
         -- guard:wake_tries
-        set tries = (
+        set retries = (
             select json_object_agg(e.key, case when e.key = any (v_tried) then (
                 select json_object_agg(f.key, case when f.key = 'due' then to_json(p_now) else f.value end) from json_each(e.value) f)
                 else e.value end)
-            from json_each(t.tries) e)
+            from json_each(t.retries) e)
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     end if;
     if cardinality(v_woken) > 0 then

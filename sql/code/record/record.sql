@@ -155,10 +155,10 @@ comment on function pawl._record_max() is 'bytes that one run may have recorded'
 
 -- What replay needs: SUCCESS records of every round, final failures of the round in force, steps that
 -- started with an undo, open waits, failed tries, and while rolling back the undos still to do.
--- In all p_most bytes, but at least one record: tasks behind that are left_out, and so, as too_large, is any
+-- In all p_max bytes, but at least one record: tasks behind that are left_out, and so, as too_large, is any
 -- whose record is more than _record_max(). Both name tasks by run and number.
 create or replace function pawl._load_records(
-    p_ids uuid[], p_tasks int[], p_most bigint, out records json[], out left_out text[], out too_large text[])
+    p_ids uuid[], p_tasks int[], p_max bigint, out records json[], out left_out text[], out too_large text[])
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -198,9 +198,9 @@ begin
         ) s
         group by s.run_id, s.task_no
     ), task as materialized (
-        select i.n, t.run_id, t.task_no, t.round, t.rolling_back, t.tries, coalesce(z.bytes, 0) <= v_max as small,
+        select i.n, t.run_id, t.task_no, t.round, t.rolling_back, t.retries, coalesce(z.bytes, 0) <= v_max as small,
                -- In a rollback outputs stand among the undos as well.
-               coalesce(z.bytes, 0) * (1 + t.rolling_back::int) + coalesce(octet_length(t.tries::text), 0) as bytes
+               coalesce(z.bytes, 0) * (1 + t.rolling_back::int) + coalesce(octet_length(t.retries::text), 0) as bytes
         from unnest(p_ids, p_tasks) with ordinality i (run_id, task_no, n)
         join (select t.* from pawl_data.task t where t.run_id = any (p_ids)) t on t.run_id = i.run_id and t.task_no = i.task_no
         left join size z on z.run_id = t.run_id and z.task_no = t.task_no
@@ -210,7 +210,7 @@ begin
                             over (order by t.n rows between unbounded preceding and 1 preceding), 0) as before
         from task t
     ), chosen as materialized (
-        select f.* from fit f where f.small and (f.before = 0 or f.before + f.bytes <= p_most)
+        select f.* from fit f where f.small and (f.before = 0 or f.before + f.bytes <= p_max)
     ), done as materialized (
         select c.n, json_agg(json_build_object('name', s.name, 'kind', pawl._kind_name(s.kind),
                                                'state', pawl._state_name(s.state), 'seq', s.seq, 'output', s.output,
@@ -235,7 +235,7 @@ begin
                                                   'child', w.child_id) order by w.seq, w.name)
                 from pawl_data.wait w
                 where w.run_id = c.run_id and w.task_no = c.task_no and w.kind > 0), '[]'),
-            'tries', coalesce(c.tries, '{}'),
+            'retries', coalesce(c.retries, '{}'),
             'undos', case when c.rolling_back then (
                 select coalesce(json_agg(json_build_object('name', u.name, 'undo', u.undo, 'output', u.output,
                                                            'uncertain', u.uncertain) order by u.place), '[]')
@@ -301,7 +301,7 @@ declare
         (select coalesce(max(w.seq), 0) from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no));
 begin
     if v_seq > 100000 and not p_task.rolling_back then
-        -- The careful form of commit refuses the item for it.
+        -- commit_each refuses the item for it.
         raise exception using errcode = 'program_limit_exceeded',
             message = 'a run records at most 100000 steps: let it end, and go on in a new run';
     end if;

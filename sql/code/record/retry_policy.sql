@@ -74,13 +74,13 @@ begin
     if p_task.task_no > 0 then
         v_workflow := pawl._step_policy(v_workflow, p_task.task_no / 1000000);
     end if;
-    n := 1 + coalesce((p_task.tries -> p_name ->> 'n')::int, 0);
+    n := 1 + coalesce((p_task.retries -> p_name ->> 'n')::int, 0);
     -- guard:failure_once
     if (p_option ->> 'failure')::int < n then
         -- The caller counts its failures, and this one is counted: the reply was lost.
         n := n - 1;
         final := false;
-        due := (p_task.tries -> p_name ->> 'due')::timestamptz;
+        due := (p_task.retries -> p_name ->> 'due')::timestamptz;
         return;
     end if;
     final := coalesce((p_option ->> 'permanent')::boolean, false)
@@ -96,17 +96,17 @@ begin
             least(greatest(coalesce((v_policy ->> 'jitter')::double precision, v_workflow.jitter), 0), 1)));
     -- A claim that was not said to have started may be lost now, and the next one must be told of this try.
     update pawl_data.task t
-    set recorded = true, tries = (
+    set recorded = true, retries = (
         select json_object_agg(e.key, e.value)
         from (
-            select o.key, o.value from json_each(coalesce(p_task.tries, '{}')) o where o.key <> p_name
+            select o.key, o.value from json_each(coalesce(p_task.retries, '{}')) o where o.key <> p_name
             union all
             select p_name, json_build_object('n', n, 'of', coalesce((v_policy ->> 'max_attempts')::int, v_workflow.max_attempts),
                 'due', due, 'error', p_error)
         ) e (key, value))
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
-    perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'try_failed',
-        json_build_object('step', nullif(p_name, ''), 'failures', n, 'next_try_at', due, 'error', p_error));
+    perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'attempt_failed',
+        json_build_object('step', nullif(p_name, ''), 'failures', n, 'next_attempt_at', due, 'error', p_error));
 end
 $$;
 comment on function pawl._count_failure(pawl_data.task, text, json, json, timestamptz) is 'counts a failed try and decides whether and when there is another';
@@ -119,12 +119,12 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    if p_task.crashes = 0 and p_task.tries -> p_name is null and p_task.recorded then
+    if p_task.crashes = 0 and p_task.retries -> p_name is null and p_task.recorded then
         return;
     end if;
     update pawl_data.task t
     set crashes = 0, recorded = true,
-        tries = (select json_object_agg(o.key, o.value) from json_each(t.tries) o where o.key <> p_name)
+        retries = (select json_object_agg(o.key, o.value) from json_each(t.retries) o where o.key <> p_name)
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
 end
 $$;

@@ -119,7 +119,7 @@ begin
         perform pawl._keep(p_task.run_id);
         v_kept := true;
     end if;
-    v_run := row(p_task.run_id, p_task.round, p_status, p_task.priority, p_task.queue_id, p_task.fence, p_task.attempt,
+    v_run := row(p_task.run_id, p_task.round, p_status, p_task.priority, p_task.queue_id, p_task.fence, p_task.execution,
         p_task.session_id, p_task.triggered_at, p_task.started_at, p_now, p_task.rolling_back, p_task.input_apart,
         p_key_freed, p_task.tenant, p_task.limit_key, p_task.key, p_task.parent_id, p_task.parent_step, p_task.parent_task,
         case when p_task.round = 1 then p_task.input end, p_task.metadata, p_output, p_error)::pawl_data.run;
@@ -216,7 +216,7 @@ begin
             reason = case when t.paused is not null and p_status = 2 then coalesce(case when t.place = 1 then t.reason end, 'operator') end,
             paused = case when p_status = 2 then t.paused end,
             session_id = null, request = null, started = false, fence = t.fence + 1,
-            rolling_back = true, recorded = true, tries = null, woken = false,
+            rolling_back = true, recorded = true, retries = null, woken = false,
             -- With the fence of the claim that this is the end of. A caller that ends the run by itself has raised it; then there is
             -- none, or the next claim would look like the one behind it.
             -- guard:rollback_fence

@@ -198,7 +198,7 @@ begin
           select from pawl_data.flow_step s
           where s.workflow_id = v_old.workflow_id and s.queue_id = q.queue_id and s.options ->> 'timeout' is not null);
     perform nextval('pawl_data.queue_version');
-    insert into pawl_data.act (at, what, who, detail)
+    insert into pawl_data.action (at, what, who, detail)
     values (pawl.now(), 'alter_workflow', pawl._caller(), json_build_object('workflow', name, 'options', options));
 end
 $$;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- From a run down to the runs that it started.
 
-create or replace function pawl.list_children(run uuid, cursor uuid default null, most int default 100)
+create or replace function pawl.list_children(run uuid, cursor uuid default null, max_rows int default 100)
 returns table (
     run_id uuid, step text, workflow text, status text, reason text, triggered_at timestamptz, started_at timestamptz,
     ended_at timestamptz, worker text)
@@ -40,7 +40,7 @@ begin
         ) u
         where cursor is null or u.child > cursor
         order by u.child
-        limit least(greatest(most, 0), 1000)
+        limit least(greatest(max_rows, 0), 1000)
     ) c;
     return query
     select o.run_id, i.step, o.workflow, o.status, o.reason, o.triggered_at, o.started_at, o.ended_at, o.worker

@@ -12,24 +12,24 @@ begin
     return query
     select v.what, v.level, format('%s is %s: %s', v.what, s.setting, v.meaning), v.cure
     from (values
-        ('fsync', 'bad', 'off', 'a crash of the machine can destroy the database', 'Set fsync to on in postgresql.conf.'),
-        ('full_page_writes', 'bad', 'off', 'a crash of the machine can destroy the database',
+        ('fsync', 'error', 'off', 'a crash of the machine can destroy the database', 'Set fsync to on in postgresql.conf.'),
+        ('full_page_writes', 'error', 'off', 'a crash of the machine can destroy the database',
          'Set full_page_writes to on in postgresql.conf.'),
-        ('synchronous_commit', 'bad', 'off', 'what a worker was told is durable can be lost in a crash',
+        ('synchronous_commit', 'error', 'off', 'what a worker was told is durable can be lost in a crash',
          'Set synchronous_commit to on for the roles of workers and producers.'),
-        ('autovacuum', 'bad', 'off', 'dead rows pile up and claims become slow', 'Set autovacuum to on in postgresql.conf.'),
-        ('track_counts', 'bad', 'off', 'autovacuum does not know what to do', 'Set track_counts to on in postgresql.conf.'),
-        ('default_transaction_read_only', 'bad', 'on', 'nothing can be written', 'Set default_transaction_read_only to off.'),
-        ('default_transaction_isolation', 'note', 'repeatable read, serializable', 'calls in a transaction of your own are refused',
+        ('autovacuum', 'error', 'off', 'dead rows pile up and claims become slow', 'Set autovacuum to on in postgresql.conf.'),
+        ('track_counts', 'error', 'off', 'autovacuum does not know what to do', 'Set track_counts to on in postgresql.conf.'),
+        ('default_transaction_read_only', 'error', 'on', 'nothing can be written', 'Set default_transaction_read_only to off.'),
+        ('default_transaction_isolation', 'warning', 'repeatable read, serializable', 'calls in a transaction of your own are refused',
          'Begin such transactions with isolation level read committed.')
     ) v (what, level, bad, meaning, cure)
     join pg_settings s on s.name = v.what and s.setting = any (string_to_array(v.bad, ', '));
     return query
-    select s.name, 'note', format('%s is %s ms: a large batch may be cut off, and is sent again in smaller ones', s.name, s.setting),
+    select s.name, 'warning', format('%s is %s ms: a large batch may be cut off, and is sent again in smaller ones', s.name, s.setting),
            'Set it to 0 or to 30 seconds and more for the role of your workers.'
     from pg_settings s where s.name = 'statement_timeout' and s.setting::bigint between 1 and 29999;
     return query
-    select s.name, 'note', format('%s is %s MB: there will be a checkpoint every few seconds under load', s.name, s.setting),
+    select s.name, 'warning', format('%s is %s MB: there will be a checkpoint every few seconds under load', s.name, s.setting),
            'Set max_wal_size to 4 GB or more.'
     from pg_settings s where s.name = 'max_wal_size' and s.setting::bigint < 1024;
 end
@@ -45,7 +45,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return query
-    select 'old snapshot', case when a.xact_start < p_now - interval '1 hour' then 'bad' else 'note' end,
+    select 'old snapshot', case when a.xact_start < p_now - interval '1 hour' then 'error' else 'warning' end,
            format('process %s has had a transaction open since %s: dead rows stay until it ends', a.pid,
                   to_char(a.xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')),
            format('End it, or set idle_in_transaction_session_timeout. By force: select pg_terminate_backend(%s)', a.pid)
@@ -54,7 +54,7 @@ begin
     order by a.xact_start
     limit 5;
     return query
-    select 'prepared transaction', 'bad', format('transaction "%s" is prepared since %s and holds its locks', left(p.gid, 60),
+    select 'prepared transaction', 'error', format('transaction "%s" is prepared since %s and holds its locks', left(p.gid, 60),
                to_char(p.prepared at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"')),
            'Commit it or roll it back: rollback prepared.'
     from pg_prepared_xacts p
@@ -62,7 +62,7 @@ begin
     order by p.prepared
     limit 5;
     return query
-    select 'replication slot', 'note', format('slot "%s" is not in use and keeps WAL, or dead rows, for whoever had it', s.slot_name),
+    select 'replication slot', 'warning', format('slot "%s" is not in use and keeps WAL, or dead rows, for whoever had it', s.slot_name),
            'If nobody comes back for it: select pg_drop_replication_slot(its name).'
     from pg_replication_slots s
     where not s.active
@@ -82,7 +82,7 @@ begin
     return query
     select t.name, string_to_array(t.columns, ' ')
     from (values
-        ('act', 'act_no at detail what who'),
+        ('action', 'action_no at detail what who'),
         ('audit', 'at audit_no detail run_id task_no what who'),
         ('bound_tenant', 'tenant'),
         ('chore', 'chore due_at failed_at last_error position'),
@@ -92,7 +92,7 @@ begin
         ('flow_edge', 'dependent_no step_no workflow_id'),
         ('flow_step', 'base cap child_workflow_id condition delay deps factor heavy_deps jitter map_from max_attempts name options plain priority queue_id spreads step_no undo unmet workflow_id'),
         ('gate', 'missing run_id step_no'),
-        ('granted', 'rights role_name tenant'),
+        ('granted', 'privilege_set role_name tenant'),
         ('input', 'input run_id'),
         ('key', 'digest expires_at key run_id tenant workflow_id'),
         ('metric', 'cancelled failed minute seconds_max seconds_sum succeeded tenant waited_sum workflow_id'),
@@ -100,14 +100,14 @@ begin
         ('pause', 'name paused_at paused_by subject why'),
         ('queue', 'name queue_id step_timeout workflow_id'),
         ('queue_mark', 'due_from marked_at priority queue_id walked_at'),
-        ('run', 'attempt ended_at error fence input input_apart key key_freed limit_key metadata output parent_id parent_step parent_task priority queue_id rolled_back round run_id session_id started_at status tenant triggered_at'),
+        ('run', 'ended_at error execution fence input input_apart key key_freed limit_key metadata output parent_id parent_step parent_task priority queue_id rolled_back round run_id session_id started_at status tenant triggered_at'),
         ('setting', 'crash_max cursor_secret epoch event_retention grace lock_secret notify notify_off notify_on only_row partitions_until payload_max protocol_max protocol_min retention schema_version session_max suspect_at tenants_bound'),
         ('signal', 'name payload run_id sent_at sent_by signal_no'),
         ('step', 'attempt ended_at error fence kind name output round run_id seq source_id started_at state task_no undo'),
-        ('task', 'attached attempt claimed_at crashes due_at ending fence input input_apart kept key limit_key metadata parent_id parent_step parent_task paused place priority queue_id reason recorded request rolling_back round run_id session_id started started_at task_no tenant tries triggered_at undo woken'),
+        ('task', 'attached claimed_at crashes due_at ending execution fence input input_apart kept key limit_key metadata parent_id parent_step parent_task paused place priority queue_id reason recorded request retries rolling_back round run_id session_id started started_at task_no tenant triggered_at undo woken'),
         ('topic', 'beat key path_sets tenant topic touched_at'),
         ('wait', 'child_id created_at digest due_at form key kind match name run_id seq task_no tenant topic'),
-        ('worker', 'draining ended_at ended_why handles idle lease lease_until name next_limit_at protocol queue_ids queue_version registered_at running runtimes session_id tenant told_at'),
+        ('worker', 'draining ended_at ended_why handles idle lease lease_until name next_limit_at protocol queue_ids queue_version registered_at reported_at running runtimes session_id tenant'),
         ('workflow', 'base cap created_at description factor flow frozen jitter max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
     ) t (name, columns);
 end
@@ -160,7 +160,7 @@ declare
     v_today date := (p_now at time zone 'UTC')::date;
 begin
     return query
-    select 'partitions', 'bad',
+    select 'partitions', 'error',
            case when to_regclass('pawl_data.' || m.name) is null then format('there is no partition %s: nothing of that day can be recorded', m.name)
                 else format('table %s is not a partition of %s any more: nothing of that day can be recorded', m.name, m.parent) end,
            case when to_regclass('pawl_data.' || m.name) is not null
@@ -172,7 +172,7 @@ begin
     order by m.name
     limit 5;
     return query
-    select 'columns', 'bad', format('table %s has a column %I that is not the engine''s: calls that write or read whole rows fail', c.relname, a.attname),
+    select 'columns', 'error', format('table %s has a column %I that is not the engine''s: calls that write or read whole rows fail', c.relname, a.attname),
            format('alter table pawl_data.%I drop column %I', c.relname, a.attname)
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -182,24 +182,24 @@ begin
     order by c.relname, a.attname
     limit 5;
     return query
-    select 'old partitions', 'note', format('%s empty tables of %s past days are still there', count(*), count(distinct p.day)),
+    select 'old partitions', 'warning', format('%s empty tables of %s past days are still there', count(*), count(distinct p.day)),
            'As the owner, run pawl housekeep once in a while, or pawl keeper all the time: it takes them away.'
     from pawl._partitions(pawl._run_tables() || 'event'::text) p
     where p.day < pawl._first_day(p.parent, p_now)
     having count(distinct p.day) > 60;
     return query
-    select 'keeper', 'bad', 'nobody does housekeeping for all tenants', pawl._keeper_cure() || '.'
+    select 'keeper', 'error', 'nobody does housekeeping for all tenants', pawl._keeper_cure() || '.'
     where pawl._keeper_missing(p_now) and exists (
         select from pawl_data.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now));
     return query
-    select 'index', 'bad', format('index %s is not valid', c.relname), format('reindex index pawl_data.%I', c.relname)
+    select 'index', 'error', format('index %s is not valid', c.relname), format('reindex index pawl_data.%I', c.relname)
     from pg_index i
     join pg_class c on c.oid = i.indexrelid
     where c.relnamespace = 'pawl_data'::regnamespace and not i.indisvalid
     order by c.relname
     limit 5;
     return query
-    select 'dead rows', 'note', format('table %s has %s dead rows beside %s live ones, and was last vacuumed %s', s.relname, s.n_dead_tup,
+    select 'dead rows', 'warning', format('table %s has %s dead rows beside %s live ones, and was last vacuumed %s', s.relname, s.n_dead_tup,
                s.n_live_tup, coalesce(to_char(greatest(s.last_vacuum, s.last_autovacuum) at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'never')),
            format('Look for old snapshots above; then: vacuum pawl_data.%I', s.relname)
     from pg_stat_user_tables s
@@ -207,7 +207,7 @@ begin
     order by s.n_dead_tup desc
     limit 5;
     return query
-    select 'chore ' || c.chore, 'bad', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
+    select 'chore ' || c.chore, 'error', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
     from pawl_data.chore c
     -- What is done at every tick is noted for as long as it fails.
     where c.last_error is not null and (c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') or c.failed_at > p_now - interval '10 min')
@@ -217,7 +217,7 @@ $$;
 comment on function pawl._state_found(timestamptz) is 'what is missing or broken in the engine''s own tables';
 
 -- Privileges that differ from pawl_data.granted, granted roles that do not exist, objects that the owner of the schema does not own.
-create or replace function pawl._rights_found()
+create or replace function pawl._privileges_found()
 returns table (what text, level text, found text, cure text)
 language plpgsql
 stable
@@ -226,7 +226,7 @@ as $$
 begin
     -- guard:doctor_rights
     return query
-    select 'rights', 'bad',
+    select 'privileges', 'error',
            case when d.surplus
                 then format('%s has %s on %s of schema pawl that no grant names, for example %s', d.role, d.privileges, d.number, d.example)
                 else format('%s lacks %s on %s of schema pawl that a grant names, for example %s', d.role, d.privileges, d.number, d.example) end,
@@ -241,15 +241,15 @@ begin
         from (
             select d.surplus, d.kind, d.grantee, d.privilege,
                    case d.kind when 'schema' then d.object::regnamespace::text when 'routine' then d.object::regprocedure::text else d.object::regclass::text end as object
-            from pawl._rights_that_differ() d
+            from pawl._privileges_that_differ() d
         ) d
         group by d.surplus, d.grantee
     ) d
     order by d.surplus desc, d.grantee
     limit 5;
     return query
-    select 'granted role', 'note', format('role "%s" was granted %s and does not exist in this cluster', g.role_name, string_agg(g.rights, ', ' order by g.rights)),
-           format('Create the role and install pawl again, or forget it: select pawl.revoke_role(%L, ''%s'')', g.role_name, min(g.rights))
+    select 'granted role', 'warning', format('role "%s" was granted %s and does not exist in this cluster', g.role_name, string_agg(g.privilege_set, ', ' order by g.privilege_set)),
+           format('Create the role and install pawl again, or forget it: select pawl.revoke_role(%L, ''%s'')', g.role_name, min(g.privilege_set))
     from pawl_data.granted g
     where not exists (select from pg_roles r where r.rolname = g.role_name)
     group by g.role_name
@@ -258,7 +258,7 @@ begin
     -- 1. A role with the privilege CREATE on the schema makes a function that fits a call of the engine better than the engine's own.
     -- 2. The engine calls it, as the owner.
     return query
-    select 'owner', 'bad', format('%s belongs to role "%s" and not to the owner of schema pawl', o.object, pg_get_userbyid(o.owner)),
+    select 'owner', 'error', format('%s belongs to role "%s" and not to the owner of schema pawl', o.object, pg_get_userbyid(o.owner)),
            'Drop it, or give it to the owner of the schema: alter ... owner to.'
     from (
         select p.oid::regprocedure::text, p.proowner from pg_proc p where p.pronamespace = 'pawl'::regnamespace
@@ -271,7 +271,7 @@ begin
     limit 5;
 end
 $$;
-comment on function pawl._rights_found() is 'rights that differ from what was granted';
+comment on function pawl._privileges_found() is 'privileges that differ from what was granted';
 
 create or replace function pawl.doctor()
 returns table (what text, level text, found text, cure text)
@@ -295,9 +295,9 @@ begin
            ('replication', 'ok', case when current_setting('synchronous_standby_names') = ''
                 then 'no synchronous standby: a failover may lose the last commits; if it does, raise the epoch'
                 else 'synchronous standbys: ' || current_setting('synchronous_standby_names') end, null),
-           ('workers', case when v_workers > 0 then 'ok' else 'note' end, format('%s live', v_workers),
+           ('workers', case when v_workers > 0 then 'ok' else 'warning' end, format('%s live', v_workers),
             case when v_workers = 0 then 'Start a worker; nothing is executed until then.' end);
-    return query select f.* from pawl._rights_found() f;
+    return query select f.* from pawl._privileges_found() f;
     return query select f.* from pawl._settings_found() f;
     return query select f.* from pawl._snapshots_found(v_now) f;
     return query select f.* from pawl._state_found(v_now) f;
@@ -306,7 +306,7 @@ begin
 end
 $$;
 comment on function pawl.doctor() is
-'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, columns that others have added to the engine''s tables, invalid indexes, dead rows, pieces of housekeeping that fail, a keeper that is missing, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, note or bad; every note and bad has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, columns that others have added to the engine''s tables, invalid indexes, dead rows, pieces of housekeeping that fail, a keeper that is missing, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, warning or error; every warning and error has its cure. What the role of the engine''s owner may not see of other sessions is not found.
 Twice: the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.

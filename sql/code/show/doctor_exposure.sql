@@ -18,16 +18,16 @@ declare
            or s.name = 'log_transaction_sample_rate' and s.setting <> '0');
 begin
     if current_setting('log_statement') = 'all' then
-        return query values ('log_statement', 'note', 'log_statement is all: the text of every statement is in the server''s log, and payloads that are written in it',
+        return query values ('log_statement', 'warning', 'log_statement is all: the text of every statement is in the server''s log, and payloads that are written in it',
             'Set log_statement to mod or ddl, and pass payloads as parameters.');
     end if;
     if v_logged is not null and current_setting('log_parameter_max_length') <> '0' then
-        return query values ('log_parameter_max_length', 'note', format('log_parameter_max_length is %s and %s: statements are logged with their parameters, and these hold payloads',
+        return query values ('log_parameter_max_length', 'warning', format('log_parameter_max_length is %s and %s: statements are logged with their parameters, and these hold payloads',
             current_setting('log_parameter_max_length'), v_logged),
             'Set log_parameter_max_length to 0.');
     end if;
     if current_setting('log_parameter_max_length_on_error') <> '0' then
-        return query values ('log_parameter_max_length_on_error', 'note', format('log_parameter_max_length_on_error is %s: statements that fail are logged with their parameters, and these hold payloads',
+        return query values ('log_parameter_max_length_on_error', 'warning', format('log_parameter_max_length_on_error is %s: statements that fail are logged with their parameters, and these hold payloads',
             current_setting('log_parameter_max_length_on_error')),
             'Set log_parameter_max_length_on_error to 0.');
     end if;
@@ -83,7 +83,7 @@ begin
         join pg_roles r on r.oid = h.oid
         where r.rolcanlogin and not r.rolsuper
     )
-    select 'role ' || m.rolname, 'note', format('role "%s" has no %s: one program can hold locks and connections that others wait for', m.rolname,
+    select 'role ' || m.rolname, 'warning', format('role "%s" has no %s: one program can hold locks and connections that others wait for', m.rolname,
                array_to_string(m.names, ', no ')),
            array_to_string(array(
                select case when n = 'connection limit' then format('alter role %I connection limit 50', m.rolname)
@@ -108,11 +108,11 @@ declare
     v_setting pawl_data.setting := (select s from pawl_data.setting s where s.only_row);
 begin
     if v_usage > pawl._notify_usage_max() then
-        return query values ('notifications', 'note', format('the notification queue of the server is %s %% full: calls notify no worker, and workers find work by polling', round((100 * v_usage)::numeric)),
+        return query values ('notifications', 'warning', format('the notification queue of the server is %s %% full: calls notify no worker, and workers find work by polling', round((100 * v_usage)::numeric)),
             'A session that listens in an open transaction keeps the queue from being emptied. End it: look for the oldest xact_start in pg_stat_activity.');
     end if;
     if current_setting('max_prepared_transactions') <> '0' and v_setting.notify and v_setting.notify_off = '{}' then
-        return query values ('two-phase commit', 'note', format('max_prepared_transactions is %s, and every role notifies: PREPARE TRANSACTION fails after a call that notified a worker',
+        return query values ('two-phase commit', 'warning', format('max_prepared_transactions is %s, and every role notifies: PREPARE TRANSACTION fails after a call that notified a worker',
             current_setting('max_prepared_transactions')),
             'For each role that uses PREPARE TRANSACTION: select * from pawl.set_notify(''off'', role). If no role does, set max_prepared_transactions to 0.');
     end if;
@@ -129,7 +129,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return query
-    select 'connection', 'note', format('this connection comes from %s without encryption: a machine in between can read and change everything', host(p_address)),
+    select 'connection', 'warning', format('this connection comes from %s without encryption: a machine in between can read and change everything', host(p_address)),
            'Set sslmode to verify-full, and let pg_hba.conf accept other hosts by hostssl only.'
     where not p_encrypted and not (p_address <<= '127.0.0.0/8' or p_address <<= '::1/128');
 end

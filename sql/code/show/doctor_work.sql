@@ -79,7 +79,7 @@ declare
     v_paused int[] := pawl._paused_queues();
 begin
     return query
-    select 'queue', case when b.due_at < p_now - interval '10 min' then 'bad' else 'note' end,
+    select 'queue', case when b.due_at < p_now - interval '10 min' then 'error' else 'warning' end,
            format('no live worker handles queue %s%s: %s, the first due %s ago', q.name,
                case when b.tenant <> '' then format(' for tenant "%s"', b.tenant) else '' end,
                pawl._backlog_shown(q.queue_id), pawl._ago(p_now - b.due_at)),
@@ -97,7 +97,7 @@ begin
     order by b.due_at
     limit 5;
     return query
-    select 'pause', 'note',
+    select 'pause', 'warning',
            format('%s %s has been paused by %s for %s%s: %s', p.subject, p.name, p.paused_by, pawl._ago(p_now - p.paused_at),
                coalesce(' (' || left(p.why, 200) || ')', ''), pawl._backlog_shown(b.queue_id)),
            format('Resume it with pawl.resume_%s(%L) when the reason is gone.', p.subject, p.name)
@@ -123,7 +123,7 @@ set jit to off
 as $$
 begin
     return query
-    select 'worker', case when h.n > 0 then 'bad' else 'note' end,
+    select 'worker', case when h.n > 0 then 'error' else 'warning' end,
            format('worker %s has sent no heartbeat for %s, and its session was not ended: it holds %s', k.name,
                pawl._ago(p_now - pawl._shift(k.lease_until, - k.lease)),
                case h.n when 0 then 'nothing' when 1 then '1 task' when 1001 then 'over 1000 tasks' else h.n || ' tasks' end),
@@ -137,7 +137,7 @@ begin
     order by h.n desc, k.lease_until
     limit 5;
     return query
-    select 'worker', 'note',
+    select 'worker', 'warning',
            format('%s lost the lease in the last 24 hours; the last was %s, %s ago',
                case when l.n = 1 then '1 worker' else l.n || ' workers' end, l.name, pawl._ago(p_now - l.ended_at)),
            'Look at the log and the machine of the worker: one that stops cleanly does not lose its lease.'
@@ -190,7 +190,7 @@ begin
           -- guard:doctor_last_round
           and f.round = (select max(r.round) from pawl._runs(array[f.run_id]) r)
     )
-    select 'rollback', 'bad',
+    select 'rollback', 'error',
            format('%s of workflow %s stopped at an undo that failed. The last one is %s, %s ago; not undone: %s',
                case when count(*) = 1 then 'the rollback of 1 run' else format('the rollbacks of %s runs', count(*)) end, s.name,
                (array_agg(s.run_id order by s.ended_at desc))[1], pawl._ago(p_now - max(s.ended_at)),
@@ -219,7 +219,7 @@ begin
     with looked as materialized (
         select t.run_id, t.queue_id, t.reason, t.paused from pawl_data.task t where t.place = 1 and t.due_at = 'infinity' limit 10000
     )
-    select 'drift', 'bad',
+    select 'drift', 'error',
            format('%s of workflow %s %s paused because the code no longer matches the records. The last one is %s, %s ago: %s',
                case when count(*) = 1 then '1 run' else count(*) || ' runs' end, w.name, case when count(*) = 1 then 'is' else 'are' end,
                (array_agg(l.run_id order by l.paused ->> 'at' desc))[1],
@@ -258,7 +258,7 @@ begin
         order by w.run_id, w.task_no, w.name
         limit 10000
     )
-    select 'wait', 'note',
+    select 'wait', 'warning',
            format('%s for %s %s for more than a week; the first, %s, for %s',
                case when count(*) = 1 then '1 run has waited' else count(*) || ' runs have waited' end, pawl._kind_name(l.kind), l.topic,
                (array_agg(l.run_id order by l.created_at))[1], pawl._ago(p_now - min(l.created_at))),
@@ -290,7 +290,7 @@ begin
         return;
     end if;
     return query
-    select 'metrics', 'note',
+    select 'metrics', 'warning',
            case when v_until is null then 'ended runs have never been counted: pawl.metrics() shows 0'
                 else format('runs that ended in the last %s are not counted: pawl.metrics() does not show them', pawl._ago(p_now - v_until)) end,
            'Housekeeping counts them as soon as a worker that is not bound to a tenant, or pawl keeper, runs; start one.';
@@ -314,7 +314,7 @@ declare
     v_first uuid := pawl._first_id('run', p_now);
 begin
     return query
-    select 'bounds', 'note', 'not all was looked at: ' || string_agg(b.bound, ', ' order by b.n), 'Use pawl.list_runs() and pawl.list_waits() for the others.'
+    select 'bounds', 'warning', 'not all was looked at: ' || string_agg(b.bound, ', ' order by b.n), 'Use pawl.list_runs() and pawl.list_waits() for the others.'
     from (
         select 1, 'the newest 2000 failed runs'
         where 2000 < (select count(*) from (select from pawl_data.run r where r.status = 2 and r.run_id >= v_first limit 2001) c)

@@ -49,7 +49,7 @@ begin
 end
 $$;
 comment on function pawl.history(uuid) is
-'Every transition of a run in order: derived from its records, together with what was unusual (failed tries, lost leases, cancel, pause, operator acts, late results). who is the operator, the worker, or pawl for the engine itself; null where it is not known.
+'Every transition of a run in order: derived from its records, together with what was unusual (failed tries, lost leases, cancel, pause, operator actions, late results). who is the operator, the worker, or pawl for the engine itself; null where it is not known.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
@@ -68,8 +68,8 @@ begin
         select w.name
         from pawl_data.worker w
         where w.session_id = coalesce(
-            (select t.session_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.attempt = 1 and t.started),
-            (select r.session_id from pawl._runs(array[p_run]) r where r.round = 1 and r.attempt = 1),
+            (select t.session_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.execution = 1 and t.started),
+            (select r.session_id from pawl._runs(array[p_run]) r where r.round = 1 and r.execution = 1),
             (select (a.detail ->> 'session')::bigint from pawl._audits(p_run) a
              where a.what = 'lease_lost' and a.task_no = 0 and a.detail ->> 'fence' = '1')));
 end
@@ -116,7 +116,7 @@ end
 $$;
 comment on function pawl._audits(uuid) is 'the audit rows of a run, wherever they live';
 
-create or replace function pawl.notes(run uuid, after bigint default 0, most int default 1000)
+create or replace function pawl.notes(run uuid, after bigint default 0, max_rows int default 1000)
 returns table (note_no bigint, at timestamptz, kind text, name text, body text)
 language plpgsql
 stable
@@ -133,7 +133,7 @@ begin
     from pawl._notes(run) n
     where n.note_no > after
     order by n.note_no
-    limit least(greatest(most, 0), 1000);
+    limit least(greatest(max_rows, 0), 1000);
 end
 $$;
 comment on function pawl.notes(uuid, bigint, int) is

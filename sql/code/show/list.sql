@@ -34,7 +34,7 @@ end
 $$;
 comment on function pawl._live_workers(timestamptz, text) is 'live workers by the queues they handle';
 
-create or replace function pawl.list_waits(run uuid default null, approvals boolean default false, tenant text default null, cursor uuid default null, most int default 100)
+create or replace function pawl.list_waits(only_run uuid default null, only_approvals boolean default false, only_tenant text default null, cursor uuid default null, max_rows int default 100)
 returns table (run_id uuid, name text, kind text, topic text, key text, match json, form json, child uuid, since timestamptz, until timestamptz)
 language plpgsql
 stable
@@ -45,30 +45,30 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := coalesce(pawl._bound_tenant(), tenant);
-    v_most int := least(greatest(most, 0), 1000);
+    v_bound text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_max_rows int := least(greatest(max_rows, 0), 1000);
 begin
     return query
     with page as (
         select w.*, row_number() over (order by w.run_id, w.task_no, w.seq) as n
         from pawl_data.wait w
-        where (run is null or w.run_id = run) and w.kind > 0 and (not approvals or w.kind = 6)
+        where (only_run is null or w.run_id = only_run) and w.kind > 0 and (not only_approvals or w.kind = 6)
           and (v_bound is null or w.tenant = v_bound) and (cursor is null or w.run_id > cursor)
         order by w.run_id, w.task_no, w.seq
-        limit v_most + 1
+        limit v_max_rows + 1
     )
     select w.run_id, w.name, pawl._kind_name(w.kind), w.topic, w.key, w.match, w.form, w.child_id, w.created_at,
            nullif(w.due_at, 'infinity')
     from page w
     -- A run that does not fit is left to the next page, which begins behind the last run of this one.
     -- guard:waits_whole_run
-    where w.n <= v_most and (w.run_id not in (select p.run_id from page p where p.n > v_most)
+    where w.n <= v_max_rows and (w.run_id not in (select p.run_id from page p where p.n > v_max_rows)
                              or w.run_id = (select p.run_id from page p where p.n = 1))
     order by w.n;
 end
 $$;
 comment on function pawl.list_waits(uuid, boolean, text, uuid, int) is
-'Open waits, of one run or of all, in the order of run ids; with approvals only what waits for a human decision, with its form. Pass the last run as cursor to go on: a page has all waits of its runs, unless one run alone has more.
+'Open waits, of one run or of all, in the order of run ids; with only_approvals only what waits for a human decision, with its form. Pass the last run as cursor to go on: a page has all waits of its runs, unless one run alone has more.
 Twice: the same, or what has happened since.
 Locks: none.
 Errors: none.
@@ -98,7 +98,7 @@ end
 $$;
 comment on function pawl._first_due(int, text) is 'when the first ready task of a queue became due';
 
-create or replace function pawl.list_queues(most int default 1000)
+create or replace function pawl.list_queues(max_rows int default 1000)
 returns table (queue text, workflow text, ready bigint, ready_shown text, held bigint, oldest_ready interval, workers int, paused boolean)
 language plpgsql
 stable
@@ -146,7 +146,7 @@ begin
         group by u.queue_id
     ) k on k.queue_id = q.queue_id
     order by q.name
-    limit least(greatest(most, 0), 10000);
+    limit least(greatest(max_rows, 0), 10000);
 end
 $$;
 comment on function pawl.list_queues(int) is
@@ -156,7 +156,7 @@ Locks: none.
 Errors: none.
 Bound: 10,000 tasks counted for each queue.';
 
-create or replace function pawl.list_workers(ended boolean default false, most int default 1000)
+create or replace function pawl.list_workers(ended boolean default false, max_rows int default 1000)
 returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json, notice text)
 language plpgsql
 stable
@@ -181,7 +181,7 @@ begin
     from pawl_data.worker w
     where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)
     order by w.registered_at desc
-    limit least(greatest(most, 0), 10000);
+    limit least(greatest(max_rows, 0), 10000);
 end
 $$;
 comment on function pawl.list_workers(boolean, int) is
@@ -253,7 +253,7 @@ Errors: PW003 since is less than 0 or more than 1000 years.
 Bound: 10,000 workflows.';
 
 create or replace function pawl.list_workflows(
-    only_workflow text default null, cursor text default null, most int default 100, only_flows boolean default false)
+    only_workflow text default null, cursor text default null, max_rows int default 100, only_flows boolean default false)
 returns table (
     workflow text, runtime text, priority int, max_attempts int, base interval, factor double precision, cap interval,
     jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text,
@@ -287,7 +287,7 @@ begin
       and (cursor is null or w.name > cursor)
       and (w.flow or not only_flows)
     order by w.name
-    limit least(greatest(most, 0), 1000);
+    limit least(greatest(max_rows, 0), 1000);
 end
 $$;
 comment on function pawl.list_workflows(text, text, int, boolean) is
@@ -299,7 +299,7 @@ Bound: 1,000 rows.';
 
 create or replace function pawl.list_events(
     only_topic text default null, only_key text default null, only_tenant text default null,
-    since timestamptz default null, before timestamptz default null, cursor uuid default null, most int default 50)
+    since timestamptz default null, before timestamptz default null, cursor uuid default null, max_rows int default 50)
 returns table (event_id uuid, emitted_at timestamptz, topic text, key text, tenant text, payload json, next_cursor uuid)
 language plpgsql
 stable
@@ -318,7 +318,7 @@ declare
     v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     -- As in _runs_before().
     v_since uuid := greatest(pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02')), pawl._first_id('event', v_now));
-    v_most int := least(greatest(most, 0), 1000);
+    v_max_rows int := least(greatest(max_rows, 0), 1000);
     v_found int;
 begin
     -- At most 10,000 events are looked at; then the cursor says where to go on.
@@ -335,9 +335,9 @@ begin
            or right(only_topic, 1) = '*' and starts_with(e.topic, left(only_topic, -1)))
       and (only_key is null or e.key = only_key)
     order by e.event_id desc
-    limit v_most;
+    limit v_max_rows;
     get diagnostics v_found = row_count;
-    if v_found < v_most then
+    if v_found < v_max_rows then
         select e.event_id into next_cursor from pawl_data.event e
         where e.event_id < v_cursor and e.event_id >= v_since
         order by e.event_id desc

@@ -42,7 +42,7 @@ comment on function pawl._shown_task(uuid, timestamptz) is 'the task that stands
 -- Everything about a run that a reader may want in a list, from the hot set or from history.
 create or replace function pawl._overview(p_ids uuid[], p_now timestamptz)
 returns table (
-    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
     ending boolean, rolling_back boolean, parent_id uuid)
 language plpgsql
@@ -70,7 +70,7 @@ begin
                                      p_now) end as status,
                case when t.place = 4 and f.task_no is null then 'child'
                     when coalesce(f.place, t.place) = 1 and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
-               t.round::int, greatest(t.attempt, f.attempt), t.priority::int, t.key, t.triggered_at,
+               t.round::int, greatest(t.execution, f.execution), t.priority::int, t.key, t.triggered_at,
                coalesce(t.started_at, f.started_at), null::timestamptz,
                case when coalesce(f.place, t.place) = 1 then coalesce(f.due_at, t.due_at) end, w.name,
                t.ending is not null, t.rolling_back, t.parent_id
@@ -82,7 +82,7 @@ begin
     )
     select l.* from live l
     union all
-    select r.run_id, q.name, r.tenant, (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], null, r.round::int, r.attempt,
+    select r.run_id, q.name, r.tenant, (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], null, r.round::int, r.execution,
            r.priority::int, r.key, r.triggered_at, r.started_at, r.ended_at, null, w.name, false, false, r.parent_id
     from (
         select distinct on (e.run_id) e.*
@@ -99,7 +99,7 @@ comment on function pawl._overview(uuid[], timestamptz) is 'runs as a list shows
 
 create or replace function pawl.get_run(run uuid)
 returns table (
-    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
     ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json, forked_from uuid)
 language plpgsql
@@ -203,8 +203,8 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return query
-    select r ->> 'step', coalesce((r ->> 'attempt')::int, (p_task.tries -> (r ->> 'step') ->> 'n')::int + 1, 1),
-           k.told_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms'
+    select r ->> 'step', coalesce((r ->> 'attempt')::int, (p_task.retries -> (r ->> 'step') ->> 'n')::int + 1, 1),
+           k.reported_at - coalesce((r ->> 'started_ms')::float8, 0) * interval '1 ms'
     from pawl_data.worker k
     cross join lateral json_array_elements(case when json_typeof(k.running) = 'array' then k.running else '[]' end) r
     where k.session_id = p_task.session_id and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now)
@@ -248,7 +248,7 @@ begin
             where s.state <> 3 or not exists (
                 select from pawl_data.task t
                 where t.run_id = p_run and t.task_no = s.task_no
-                  and (t.tries -> s.name is not null or exists (select from pawl._running_steps(t, p_now) r where r.step = s.name)))
+                  and (t.retries -> s.name is not null or exists (select from pawl._running_steps(t, p_now) r where r.step = s.name)))
             union all
             select w.task_no, w.seq, w.name,
                    pawl._kind_name(w.kind), 'PAUSED', null, 1, w.created_at, null,
@@ -259,7 +259,7 @@ begin
             select t.task_no, 2147483646, e.key, 'step',
                    case when (e.value ->> 'due')::timestamptz > p_now then 'PAUSED' else 'QUEUED' end, null, (e.value ->> 'n')::int, null, null,
                    (e.value ->> 'due')::timestamptz, null, e.value -> 'error', null, null
-            from pawl_data.task t cross join lateral json_each(t.tries) e
+            from pawl_data.task t cross join lateral json_each(t.retries) e
             -- 1. An attempt fails. 2. A worker claims the run and executes the step again. 3. Its heartbeat reports that. Without this the step
             -- would be listed as waiting, too, until the attempt has ended.
             -- guard:tried_step_once
@@ -269,15 +269,15 @@ begin
             select t.task_no, 0, null, 'step',
                    pawl._state(t.place, t.due_at,
                                case when pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now) then k.lease_until end, p_now),
-                   t.round::int, t.attempt,
+                   t.round::int, t.execution,
                    t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
-                   t.tries -> '' -> 'error', null, null
+                   t.retries -> '' -> 'error', null, null
             from pawl_data.task t
             left join pawl_data.worker k on k.session_id = t.session_id
             where t.run_id = p_run and t.task_no > 0
             union all
             select t.task_no, 2147483647, r.step, 'step', 'RUNNING', null, r.attempt, r.started_at, null, null, null,
-                   t.tries -> r.step -> 'error', null, null
+                   t.retries -> r.step -> 'error', null, null
             from pawl_data.task t
             cross join lateral pawl._running_steps(t, p_now) r
             where t.run_id = p_run

@@ -40,10 +40,10 @@ end
 $$;
 comment on function pawl._key_holders(text, text, int[]) is 'the runs that a key stands for';
 
--- Examines up to p_most runs of each table below p_before, newest first. ids: those that may pass the filters. reached: where it stopped; all
+-- Examines up to p_max runs of each table below p_before, newest first. ids: those that may pass the filters. reached: where it stopped; all
 -- newer runs were examined. Null: it did not stop, there are no more. p_status ERROR is looked for by _failed_before().
 create or replace function pawl._runs_before(
-    p_before uuid, p_since uuid, p_most int, p_tenant text, p_queues int[], p_key text, p_status text,
+    p_before uuid, p_since uuid, p_max int, p_tenant text, p_queues int[], p_key text, p_status text,
     out ids uuid[], out reached uuid)
 language plpgsql
 stable
@@ -67,30 +67,30 @@ begin
         from pawl_data.task t
         where v_code is null and t.run_id < p_before and t.run_id >= p_since and t.task_no = 0
         order by t.run_id desc
-        limit p_most
+        limit p_max
     ), ended as materialized (
         select r.run_id, (p_tenant is null or r.tenant = p_tenant) and (p_queues is null or r.queue_id = any (p_queues))
                          and (p_key is null or r.key = p_key) and (v_code is null or r.status = v_code) as fits
         from pawl_data.run r
         where (v_code is not null or p_status is null) and r.run_id < p_before and r.run_id >= v_first
         order by r.run_id desc, r.round desc
-        limit p_most
+        limit p_max
     ), kept as materialized (
         select k.run_id, (p_tenant is null or k.tenant = p_tenant) and (p_queues is null or k.queue_id = any (p_queues))
                          and (p_key is null or k.key = p_key) and (v_code is null or k.status = v_code) as fits
         from pawl_data.run_kept k
         where (v_code is not null or p_status is null) and k.run_id < p_before and k.run_id >= p_since
         order by k.run_id desc, k.round desc
-        limit p_most
+        limit p_max
     ), stop as materialized (
         -- 1. Living runs are few, so that the search has examined them far into the past; ended runs are many, and it has come to
         -- yesterday. 2. The next part of the search begins where this one stopped. If that were the older of the two places, ended
         -- runs of yesterday and before would never be examined.
         -- guard:search_skips_no_run
         select greatest(
-            (select l.run_id from living l order by l.run_id desc offset p_most - 1 limit 1),
-            (select e.run_id from ended e order by e.run_id desc offset p_most - 1 limit 1),
-            (select k.run_id from kept k order by k.run_id desc offset p_most - 1 limit 1)) as run_id
+            (select l.run_id from living l order by l.run_id desc offset p_max - 1 limit 1),
+            (select e.run_id from ended e order by e.run_id desc offset p_max - 1 limit 1),
+            (select k.run_id from kept k order by k.run_id desc offset p_max - 1 limit 1)) as run_id
     )
     select array(
                select l.run_id from living l, stop s where l.fits and (s.run_id is null or l.run_id >= s.run_id)
@@ -106,9 +106,9 @@ comment on function pawl._runs_before(uuid, uuid, int, text, int[], text, text) 
 
 -- The same for failed runs, by the index of failures: one row for each that was examined. fits: its last round failed, it has not been
 -- retried since, and it passes the filters.
-create or replace function pawl._failed_before(p_before uuid, p_since uuid, p_most int, p_tenant text, p_queues int[], p_key text)
+create or replace function pawl._failed_before(p_before uuid, p_since uuid, p_max int, p_tenant text, p_queues int[], p_key text)
 returns table (
-    run_id uuid, queue_id int, tenant text, round int, attempt int, priority int, key text, triggered_at timestamptz, started_at timestamptz,
+    run_id uuid, queue_id int, tenant text, round int, execution int, priority int, key text, triggered_at timestamptz, started_at timestamptz,
     ended_at timestamptz, session_id bigint, parent_id uuid, fits boolean)
 language plpgsql
 stable
@@ -125,7 +125,7 @@ declare
     v_first uuid := greatest(p_since, pawl._first_id('run', pawl.now()));
 begin
     return query
-    select f.run_id, f.queue_id, f.tenant, f.round::int, f.attempt, f.priority::int, f.key, f.triggered_at, f.started_at, f.ended_at,
+    select f.run_id, f.queue_id, f.tenant, f.round::int, f.execution, f.priority::int, f.key, f.triggered_at, f.started_at, f.ended_at,
            f.session_id, f.parent_id,
            (p_tenant is null or f.tenant = p_tenant) and (p_queues is null or f.queue_id = any (p_queues)) and (p_key is null or f.key = p_key)
            -- 1. A run fails. 2. An operator retries it, and it runs again. Without the test it would be listed as failed.
@@ -137,30 +137,30 @@ begin
            and not case when f.is_kept then exists (select from pawl_data.run_kept l where l.run_id = f.run_id and l.round > f.round)
                         else exists (select from pawl_data.run l where l.run_id = f.run_id and l.round > f.round) end
     from (
-        (select r.run_id, r.round, r.queue_id, r.tenant, r.attempt, r.priority, r.key, r.triggered_at, r.started_at, r.ended_at, r.session_id,
+        (select r.run_id, r.round, r.queue_id, r.tenant, r.execution, r.priority, r.key, r.triggered_at, r.started_at, r.ended_at, r.session_id,
                 r.parent_id, false as is_kept
          from pawl_data.run r
          where r.status = 2 and r.run_id < p_before and r.run_id >= v_first
          order by r.run_id desc, r.round desc
-         limit p_most)
+         limit p_max)
         union all
-        (select k.run_id, k.round, k.queue_id, k.tenant, k.attempt, k.priority, k.key, k.triggered_at, k.started_at, k.ended_at, k.session_id,
+        (select k.run_id, k.round, k.queue_id, k.tenant, k.execution, k.priority, k.key, k.triggered_at, k.started_at, k.ended_at, k.session_id,
                 k.parent_id, true
          from pawl_data.run_kept k
          where k.status = 2 and k.run_id < p_before and k.run_id >= p_since
          order by k.run_id desc, k.round desc
-         limit p_most)
+         limit p_max)
     ) f
     order by f.run_id desc, f.round desc
-    limit p_most;
+    limit p_max;
 end
 $$;
 comment on function pawl._failed_before(uuid, uuid, int, text, int[], text) is 'failed rounds below a place, by the index of failures';
 
 -- A page of failed runs, as list_runs() has it.
-create or replace function pawl._list_failed(p_before uuid, p_since uuid, p_tenant text, p_queues int[], p_key text, p_most int)
+create or replace function pawl._list_failed(p_before uuid, p_since uuid, p_tenant text, p_queues int[], p_key text, p_max int)
 returns table (
-    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
     ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
 language plpgsql
@@ -171,9 +171,9 @@ as $$
 declare
     v_failed record;
     v_place uuid := p_before;
-    v_size int := p_most;
+    v_size int := p_max;
     v_budget int := 10000;
-    v_left int := p_most;
+    v_left int := p_max;
     v_examined int;
     -- Names are looked up once for each queue and session, and not for each run.
     v_queues int[] := array[]::int[];
@@ -197,7 +197,7 @@ begin
             end if;
             return query
             select v_failed.run_id, v_names[array_position(v_queues, v_failed.queue_id)], v_failed.tenant, 'ERROR', null::text,
-                   v_failed.round, v_failed.attempt, v_failed.priority, v_failed.key, v_failed.triggered_at, v_failed.started_at,
+                   v_failed.round, v_failed.execution, v_failed.priority, v_failed.key, v_failed.triggered_at, v_failed.started_at,
                    v_failed.ended_at, null::timestamptz, v_workers[array_position(v_sessions, v_failed.session_id)], false, false,
                    v_failed.parent_id, v_failed.run_id;
             v_left := v_left - 1;
@@ -218,9 +218,9 @@ comment on function pawl._list_failed(uuid, uuid, text, int[], text, int) is 'a 
 
 create or replace function pawl.list_runs(
     only_workflow text default null, only_status text default null, only_tenant text default null,
-    only_key text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, most int default 50)
+    only_key text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, max_rows int default 50)
 returns table (
-    run_id uuid, workflow text, tenant text, status text, reason text, round int, attempt int, priority int, key text,
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
     ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
 language plpgsql
@@ -236,7 +236,7 @@ declare
     -- How far the search is: all newer runs were examined. Null: all runs were.
     v_place uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
-    v_left int := least(greatest(most, 0), 1000);
+    v_left int := least(greatest(max_rows, 0), 1000);
     -- How many runs are examined next, and how many more in all.
     v_size int := greatest(v_left, 50);
     v_budget int := 10000;

@@ -206,8 +206,8 @@ $$;
 comment on function pawl._why_held(pawl_data.task, pawl_data.worker, timestamptz) is 'the sentence for a run that a worker holds';
 
 -- What a run waits for: backoffs, delays and open waits of its tasks. The one that can wake it first is first; those without a time come
--- last, in the order they were opened. At most 1,000 tasks and 1,000 waits are examined, and p_most rows are returned.
-create or replace function pawl._open_waits(p_run uuid, p_task int, p_now timestamptz, p_most int)
+-- last, in the order they were opened. At most 1,000 tasks and 1,000 waits are examined, and p_max rows are returned.
+create or replace function pawl._open_waits(p_run uuid, p_task int, p_now timestamptz, p_max int)
 returns table (task_no int, kind text, name text, due_at timestamptz, wait pawl_data.wait, try json)
 language plpgsql
 stable
@@ -217,7 +217,7 @@ as $$
 begin
     return query
     with task as materialized (
-        select t.task_no, t.reason, t.due_at, t.tries
+        select t.task_no, t.reason, t.due_at, t.retries
         from pawl_data.task t
         -- + 0: by the run, and not by the index of all that wait.
         where t.run_id = p_run and (p_task is null or t.task_no = p_task) and t.place + 0 = 1 and t.due_at > p_now
@@ -231,7 +231,7 @@ begin
         union all
         select t.task_no, 'retry', e.key, (e.value ->> 'due')::timestamptz, null::pawl_data.wait, e.value
         from task t
-        cross join lateral json_each(t.tries) e
+        cross join lateral json_each(t.retries) e
         where (e.value ->> 'due')::timestamptz > p_now
         union all
         select w.task_no, pawl._kind_name(w.kind), w.name, w.due_at, w.wait, null::json
@@ -244,7 +244,7 @@ begin
         ) w
     ) o (task_no, kind, name, due_at, wait, try)
     order by o.due_at, o.task_no, (o.wait).seq, o.name
-    limit p_most;
+    limit p_max;
 end
 $$;
 comment on function pawl._open_waits(uuid, int, timestamptz, int) is 'what a run waits for, the first to wake it first';

@@ -67,13 +67,13 @@ end
 $$;
 comment on function pawl._earlier_deliveries(pawl_data.event) is 'events that waits are to get before this one';
 
--- Gives an event to waits that match it, p_most of them at the most, in the order of their runs from p_after on. A wait for which
+-- Gives an event to waits that match it, p_max of them at the most, in the order of their runs from p_after on. A wait for which
 -- an earlier event is still on its way gets that one.
 -- settled: how many got one. last: where to go on, null at the end. passed_over: some have to be looked at again.
 -- p_patient: the call of emit itself. It waits for a run that another transaction holds, instead of passing over it, and
 -- nobody else can know the event yet.
 create or replace function pawl._deliver(
-    p_event pawl_data.event, p_path_sets text[], p_most int, p_now timestamptz, p_patient boolean, p_after uuid,
+    p_event pawl_data.event, p_path_sets text[], p_max int, p_now timestamptz, p_patient boolean, p_after uuid,
     out settled int, out last uuid, out passed_over boolean)
 language plpgsql
 volatile
@@ -109,11 +109,11 @@ begin
             where w.kind = 3 and w.tenant = p_event.tenant and w.topic = p_event.topic and w.key = p_event.key
               and w.digest = d.digest and w.run_id > p_after
             order by w.run_id
-            limit p_most
+            limit p_max
         ) w
         where d.digest is not null
         order by w.run_id, w.task_no, w.seq
-        limit p_most
+        limit p_max
     loop
         v_seen := v_seen + 1;
         last := v_wait.run_id;
@@ -172,7 +172,7 @@ begin
             end if;
         end if;
     end loop;
-    if v_seen < p_most then
+    if v_seen < p_max then
         last := null;
     elsif last = v_has_earlier and last is distinct from v_has_it then
         -- A further wait of this run may be for this event, and the next call begins behind the run.

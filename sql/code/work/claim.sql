@@ -13,9 +13,9 @@ end
 $$;
 comment on function pawl._claim_max() is 'bytes of records, of inputs, and of metadata, that one claim hands out';
 
--- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_most bytes. Inputs
+-- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_max bytes. Inputs
 -- that are part of a task's row are small.
-create or replace function pawl._over_input(p_tids tid[], p_most bigint)
+create or replace function pawl._over_input(p_tids tid[], p_max bigint)
 returns text[]
 language plpgsql
 stable
@@ -40,13 +40,13 @@ begin
             join pawl_data.task t on t.run_id = i.run_id and t.task_no = 0
         ) f
         -- guard:claim_large_inputs
-        where f.total > p_most and f.total > f.bytes);
+        where f.total > p_max and f.total > f.bytes);
 end
 $$;
 comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';
 
 -- The same for metadata, whose size is known without reading it.
-create or replace function pawl._over_metadata(p_tids tid[], p_most bigint)
+create or replace function pawl._over_metadata(p_tids tid[], p_max bigint)
 returns text[]
 language plpgsql
 stable
@@ -64,7 +64,7 @@ begin
             where t.ctid = any (p_tids) and t.metadata is not null
         ) f
         -- guard:claim_metadata
-        where f.total > p_most and f.total > f.bytes);
+        where f.total > p_max and f.total > f.bytes);
 end
 $$;
 comment on function pawl._over_metadata(tid[], bigint) is 'tasks whose metadata is too much for one claim';
@@ -96,7 +96,7 @@ begin
             if pawl._lock_flow(v_task.run_id) and exists (
                 select from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
                 perform pawl._finish_task((select r from pawl_data.task r where r.run_id = v_task.run_id and r.task_no = 0),
-                    v_task.task_no, 2, null, v_error, p_now, v_task.attempt, v_task.fence, v_task.started_at);
+                    v_task.task_no, 2, null, v_error, p_now, v_task.execution, v_task.fence, v_task.started_at);
             end if;
             continue;
         end if;
@@ -154,7 +154,7 @@ $$;
 comment on function pawl._without_ending(tid[], timestamptz) is 'takes tasks of flows that are to end out of a claim';
 
 -- Looks at each of the picked tasks (locked) alone. One that fails waits for a minute; for the others a worker is woken.
-create or replace function pawl._put_off_broken(p_all tid[], p_now timestamptz, p_error text)
+create or replace function pawl._defer_broken(p_all tid[], p_now timestamptz, p_error text)
 returns void
 language plpgsql
 volatile
@@ -191,7 +191,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._put_off_broken(tid[], timestamptz, text) is 'puts off tasks that no claim can return';
+comment on function pawl._defer_broken(tid[], timestamptz, text) is 'defers tasks that no claim can return';
 
 -- Loads what a claim returns with the tasks that it has picked and locked: records of runs that ran before, inputs of flows, and which runs
 -- have a time limit. picked: the tasks that are left to be claimed.
@@ -250,7 +250,7 @@ begin
         end if;
     exception
         when others then
-            perform pawl._put_off_broken(p_picked, p_now, sqlstate || ' ' || sqlerrm);
+            perform pawl._defer_broken(p_picked, p_now, sqlstate || ' ' || sqlerrm);
             picked := '{}';
     end;
 end
@@ -258,9 +258,9 @@ $$;
 comment on function pawl._load_picked(tid[], uuid[], int[], boolean, boolean, timestamptz) is 'loads records and inputs of picked tasks';
 
 create or replace function pawl.claim(
-    session bigint, most int default 1, request int default null, start boolean default true, quiet boolean default false)
+    session bigint, max_tasks int default 1, request int default null, start boolean default true, quiet boolean default false)
 returns table (
-    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    run_id uuid, task int, fence int, workflow text, round int, execution int, tenant text, triggered_at timestamptz,
     rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
     run_timeout_ms bigint, tick_due boolean)
 language plpgsql
@@ -278,7 +278,7 @@ declare
     v_now timestamptz := pawl.now();
     v_worker pawl_data.worker;
     v_queues int[];
-    v_most int := least(greatest(most, 0), 1000);
+    v_max int := least(greatest(max_tasks, 0), 1000);
     v_left int;
     v_all tid[];
     v_ids uuid[];
@@ -310,8 +310,8 @@ begin
     if v_worker.draining then
         return;
     end if;
-    select p.picked, p.queues into v_all, v_queues from pawl._pick_tasks(v_worker, v_most, v_now) p;
-    v_left := v_most - cardinality(v_all);
+    select p.picked, p.queues into v_all, v_queues from pawl._pick_tasks(v_worker, v_max, v_now) p;
+    v_left := v_max - cardinality(v_all);
     -- guard:quiet
     if quiet and cardinality(v_all) = 0 and v_left > 0
        and not exists (select from pawl_data.task t where t.place = 2 and t.session_id = session) then
@@ -321,8 +321,8 @@ begin
         return;
     end if;
     -- Only runs that ran before have something to load. The rows are locked, so their addresses are good.
-    select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
-           array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.attempt > 0 or t.recorded),
+    select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.execution > 0 or t.recorded),
+           array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.execution > 0 or t.recorded),
            bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart),
            sum(octet_length(t.metadata::text))
     into v_ids, v_tasks, v_flow, v_apart, v_metadata
@@ -346,7 +346,7 @@ begin
         update pawl_data.worker w set idle = false
         where w.ctid = any (array(select i.ctid from pawl_data.worker i where i.session_id = session for update skip locked));
     end if;
-    if cardinality(v_queues) = 1 and v_left < v_most then
+    if cardinality(v_queues) = 1 and v_left < v_max then
         -- Once for all.
         select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
         from pawl_data.queue q where q.queue_id = v_queues[1];
@@ -354,7 +354,7 @@ begin
     return query
     update pawl_data.task t
     set place = 2, session_id = session, request = claim.request, fence = t.fence + 1,
-        attempt = t.attempt + (start is not false)::int, started = start is not false, claimed_at = v_now,
+        execution = t.execution + (start is not false)::int, started = start is not false, claimed_at = v_now,
         started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
     where t.ctid = any (v_all)
       -- In the statement that writes: it may have waited for an operator who raised the epoch.
@@ -363,7 +363,7 @@ begin
       -- Or for anything else while the session was swept: what is given to it now is taken back by a chore only.
       and exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null)
     returning t.run_id, t.task_no, t.fence,
-              coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+              coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.execution, t.tenant, t.triggered_at, t.rolling_back,
               t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
               case when t.task_no > 0 then v_flow_inputs[array_position(v_flow_keys, t.run_id || ' ' || t.task_no)]
                    when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
@@ -377,7 +377,7 @@ begin
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
-'Claims up to most (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. tick_due says that housekeeping is due: call tick() then, and after a claim that gave nothing. Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+'Claims up to max_tasks (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. tick_due says that housekeeping is due: call tick() then, and after a claim that gave nothing. Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
 Twice: other tasks, or with the same request number the same ones.
 Locks: the tasks it takes, and up to 50 rows of late housekeeping; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
@@ -385,7 +385,7 @@ Bound: 1,000 tasks.';
 
 create or replace function pawl._held(p_session bigint, p_request int)
 returns table (
-    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    run_id uuid, task int, fence int, workflow text, round int, execution int, tenant text, triggered_at timestamptz,
     rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
     run_timeout_ms bigint)
 language plpgsql
@@ -398,7 +398,7 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    select t.run_id, t.task_no, t.fence, q.name, t.round::int, t.attempt, t.tenant, t.triggered_at, t.rolling_back,
+    select t.run_id, t.task_no, t.fence, q.name, t.round::int, t.execution, t.tenant, t.triggered_at, t.rolling_back,
            t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
            case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid], 0) f)
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
@@ -414,7 +414,7 @@ $$;
 comment on function pawl._held(bigint, int) is 'the tasks a session holds, in the form a claim returns them';
 
 create or replace function pawl.held(session bigint)
-returns table (run_id uuid, task int, fence int, workflow text, attempt int, claimed_at timestamptz, told text)
+returns table (run_id uuid, task int, fence int, workflow text, execution int, claimed_at timestamptz, notice text)
 language plpgsql
 volatile
 security definer
@@ -427,7 +427,7 @@ as $$
 begin
     perform pawl._session(session);
     return query
-    select t.run_id, t.task_no, t.fence, q.name, t.attempt, t.claimed_at,
+    select t.run_id, t.task_no, t.fence, q.name, t.execution, t.claimed_at,
            case when t.ending is not null and not t.rolling_back or z.ending is not null then 'cancelled'
                 when t.paused is not null then 'paused' end
     from pawl_data.task t

@@ -34,7 +34,7 @@ begin
         group by i.run_id, i.task_no, i.fence
         having count(*) > 1 and bool_or(i.n = any (p_done)) and not bool_and(i.n = any (p_done))) then
         perform pawl._raise('PW010', 'items of one run could not be taken together',
-            'Send the same call again through pawl.commit_carefully.');
+            'Send the same call again through pawl.commit_each.');
     end if;
 end
 $$;
@@ -120,19 +120,19 @@ begin
         delete from pawl_data.task t
         using unnest(p_rows, p_outputs) e (tid, output)
         where t.ctid = e.tid
-        returning t.run_id, t.round, t.priority, t.queue_id, t.fence, t.attempt, t.session_id, t.triggered_at,
+        returning t.run_id, t.round, t.priority, t.queue_id, t.fence, t.execution, t.session_id, t.triggered_at,
                   t.started_at, t.input_apart, t.tenant, t.limit_key, t.key, t.input, t.metadata, e.output
     )
-    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, session_id, triggered_at,
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, session_id, triggered_at,
                           started_at, ended_at, rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
-    select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, g.attempt, g.session_id, g.triggered_at,
+    select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, g.execution, g.session_id, g.triggered_at,
            g.started_at, p_now, false, g.input_apart, g.tenant, g.limit_key, g.key,
            case when g.round = 1 then g.input end, g.metadata, g.output::json
     from gone g;
     get diagnostics v_ended = row_count;
     if v_ended < cardinality(p_rows) then
         -- guard:run_ends_once
-        perform pawl._raise('PW010', 'a run ends twice in one call', 'Send the same call again through pawl.commit_carefully.');
+        perform pawl._raise('PW010', 'a run ends twice in one call', 'Send the same call again through pawl.commit_each.');
     end if;
 end
 $$;
@@ -195,7 +195,7 @@ begin
               and t.session_id = session and t.fence = i.fence
               -- guard:plain
               and not (t.crashes > 0 or t.woken or t.undo or t.rolling_back or t.kept or t.attached
-                       or t.tries is not null or t.ending is not null or t.paused is not null
+                       or t.retries is not null or t.ending is not null or t.paused is not null
                        or t.parent_id is not null)
               -- A task that was not said to have started has its records loaded by no later claim, and a run of
               -- more than a day is kept apart at its end.
@@ -242,12 +242,12 @@ end
 $$;
 comment on function pawl.commit(bigint, uuid[], int[], text[], text[], text[], int[], int[], int[], text[]) is
 'Reports the progress of many tasks at once: parallel lists, one place for each item. An item has the run, the fence it was claimed with, a kind and, as the kind needs, a name (BRANCH/NAME#n), a payload (JSON), seq (order of first start), task, millis (how long it took) and an option object. The kinds are listed in docs/sql-api.md. The answer has one row for each item: ok; already (done before, value holds what was recorded); busy, with the reason: send it again (another transaction holds the run; or an earlier item of the same claim in this call was busy or refused, so that this one was not examined; or another call of the session that sends late results is in progress); lease_lost, which items of the same claim after it answer, too; cancelled; refused, with the reason. One stale or locked item harms no other. Some things raise an error for the whole call, which then has done nothing (see Errors).
-Twice: use commit_carefully for a call whose reply was lost; what was done answers already.
+Twice: use commit_each for a call whose reply was lost; what was done answers already.
 Locks: the tasks named, skipping locked ones; for children their parents, for waits the topic, likewise.
-Errors: for the call as a whole PW003, PW008, PW009; PW010 items of one run could not be taken together, 22P02 invalid JSON, 23505 a step sent twice, 54000 a step without a number in a run that has 100,000: send the call again through commit_carefully.
+Errors: for the call as a whole PW003, PW008, PW009; PW010 items of one run could not be taken together, 22P02 invalid JSON, 23505 a step sent twice, 54000 a step without a number in a run that has 100,000: send the call again through commit_each.
 Bound: 10,000 items.';
 
-create or replace function pawl.commit_carefully(
+create or replace function pawl.commit_each(
     session bigint, runs uuid[], fences int[], kinds text[], names text[] default null, payloads text[] default null,
     seqs int[] default null, tasks int[] default null, millis int[] default null, options text[] default null)
 returns table (item int, answer text, reason text, value json)
@@ -267,7 +267,7 @@ declare
     -- One time for the whole call.
     v_now timestamptz := pawl.now();
 begin
-    perform pawl._only_read_committed('commit_carefully');
+    perform pawl._only_read_committed('commit_each');
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
         cardinality(payloads), cardinality(seqs), cardinality(tasks), cardinality(millis), cardinality(options)]);
     perform pawl._need_partitions_for(session, runs, kinds);
@@ -277,7 +277,7 @@ begin
                            true) i;
 end
 $$;
-comment on function pawl.commit_carefully(bigint, uuid[], int[], text[], text[], text[], int[], int[], int[], text[]) is
+comment on function pawl.commit_each(bigint, uuid[], int[], text[], text[], text[], int[], int[], int[], text[]) is
 'The same as commit, item by item, each protected from the others: for a call whose reply was lost, and for a batch that commit refused because one item is not JSON. Slower; only the bad item is refused.
 Twice: what was done answers already.
 Locks: as commit.

@@ -23,7 +23,7 @@ begin
         set place = case when t.paused is not null then 1 else pawl._ready_place(t.crashes) end,
             due_at = case when t.paused is not null then 'infinity' else t.due_at end,
             reason = case when t.paused is not null then 'operator' end,
-            session_id = null, request = null, attempt = t.attempt - t.started::int,
+            session_id = null, request = null, execution = t.execution - t.started::int,
             recorded = t.recorded or t.started, started = false, woken = t.paused is not null
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
@@ -35,7 +35,7 @@ begin
             answer := 'already';
         else
             update pawl_data.task t
-            set started = true, attempt = t.attempt + 1, started_at = coalesce(t.started_at, p_now)
+            set started = true, execution = t.execution + 1, started_at = coalesce(t.started_at, p_now)
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         end if;
     else
@@ -159,7 +159,7 @@ begin
         from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
         union all
         select (e.value ->> 'due')::timestamptz, 'retry', (e.value ->> 'due')::timestamptz <= p_task.claimed_at
-        from json_each(coalesce(p_task.tries, '{}')) e where e.key <> ''
+        from json_each(coalesce(p_task.retries, '{}')) e where e.key <> ''
     ) d (due_at, why, old)
     order by d.old, d.due_at
     limit 1;

@@ -3,10 +3,10 @@
 
 -- The items that p_done does not name, in order. Once an item of a claim was not taken, the later ones are not looked
 -- at: a run must not end without a step that was to be recorded before. They are busy, so that they are sent again, or
--- lease_lost as the first one is. With p_carefully each item is protected from the others, which costs a subtransaction.
+-- lease_lost as the first one is. With p_each each item is protected from the others, which costs a subtransaction.
 create or replace function pawl._commit_rest(
     p_session bigint, p_now timestamptz, p_runs uuid[], p_tasks int[], p_fences int[], p_kinds text[], p_names text[],
-    p_payloads text[], p_seqs int[], p_millis int[], p_options text[], p_done bigint[], p_carefully boolean)
+    p_payloads text[], p_seqs int[], p_millis int[], p_options text[], p_done bigint[], p_each boolean)
 returns table (item int, answer text, reason text, value json)
 language plpgsql
 volatile
@@ -30,9 +30,9 @@ begin
             answer := v_stopped[v_item.claim];
             reason := 'an earlier item of this claim was not taken';
             value := null;
-        elsif p_carefully then
+        elsif p_each then
             select a.answer, a.reason, a.value into answer, reason, value
-            from pawl._commit_item_carefully(p_session, p_now, v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence,
+            from pawl._commit_item_alone(p_session, p_now, v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence,
                 v_item.kind, v_item.name, v_item.payload, v_item.seq, v_item.millis, v_item.option) a;
         else
             select a.answer, a.reason, a.value into answer, reason, value
@@ -51,7 +51,7 @@ end
 $$;
 comment on function pawl._commit_rest(bigint, timestamptz, uuid[], int[], int[], text[], text[], text[], int[], int[], text[], bigint[], boolean) is 'commits items one by one, in order';
 
-create or replace function pawl._commit_item_carefully(
+create or replace function pawl._commit_item_alone(
     p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text,
     p_seq int, p_millis int, p_option text, out answer text, out reason text, out value json)
 language plpgsql
@@ -69,7 +69,7 @@ exception
         value := null;
 end
 $$;
-comment on function pawl._commit_item_carefully(bigint, timestamptz, uuid, int, int, text, text, text, int, int, text) is 'commits one item; if its data is bad, only that item is refused';
+comment on function pawl._commit_item_alone(bigint, timestamptz, uuid, int, int, text, text, text, int, int, text) is 'commits one item; if its data is bad, only that item is refused';
 
 -- Whether a task that no session holds was let go of by this very item, whose reply was lost; with the value that was recorded.
 create or replace function pawl._was_done(p_task pawl_data.task, p_fence int, p_kind text, p_name text, p_closing boolean, out done boolean, out value json)
@@ -83,7 +83,7 @@ begin
         -- Only this claim can have let go of it without raising the fence.
         value := pawl._recorded(p_task.run_id, p_task.task_no, p_name);
         done := p_kind in ('suspend', 'release', 'fail', 'start', 'note') or value is not null
-                or p_kind = 'retry' and p_task.tries -> p_name is not null;
+                or p_kind = 'retry' and p_task.retries -> p_name is not null;
     end if;
     -- This claim's failure started the rollback, and that raised the fence.
     done := done or p_task.rolling_back and p_task.fence = p_fence + 1 and p_closing and (p_task.ending ->> 'fence')::int is not distinct from p_fence;
@@ -194,7 +194,7 @@ begin
         answer := 'refused';
         return;
     end if;
-    if p_kind in ('step', 'begin', 'step_error', 'retry', 'took') then
+    if p_kind in ('step', 'begin', 'step_error', 'retry', 'confirm') then
         select s.answer, s.reason, s.value into answer, reason, value
         from pawl._commit_step(v_task, p_now, p_kind, p_name, p_payload, p_seq, p_millis, p_option) s;
     elsif p_kind in ('sleep', 'event', 'signal', 'approval', 'child') then
@@ -217,7 +217,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_named boolean := p_kind in ('step', 'begin', 'step_error', 'retry', 'took', 'sleep', 'event', 'signal', 'approval', 'child');
+    v_named boolean := p_kind in ('step', 'begin', 'step_error', 'retry', 'confirm', 'sleep', 'event', 'signal', 'approval', 'child');
     v_max int := (select s.payload_max from pawl_data.setting s where s.only_row);
 begin
     if p_kind is null or not v_named
@@ -377,7 +377,7 @@ begin
             return;
         end if;
         -- Waits and tries leave no record when the run ends before them.
-        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'took')
+        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'confirm')
                                 and (v_run.status <> 3 or v_run.rolled_back) then
             answer := 'already';
             return;
@@ -433,7 +433,7 @@ begin
         return;
     end if;
     answer := 'ok';
-    if p_kind = 'took' then
+    if p_kind = 'confirm' then
         answer := 'refused';
         reason := 'the step was not recorded';
     elsif p_kind = 'begin' then
@@ -478,7 +478,7 @@ set search_path to pg_catalog, pg_temp
 set plan_cache_mode to force_custom_plan
 as $$
 declare
-    v_attempt int := coalesce(p_attempt, 1 + coalesce((p_task.tries -> p_name ->> 'n')::int, 0));
+    v_attempt int := coalesce(p_attempt, 1 + coalesce((p_task.retries -> p_name ->> 'n')::int, 0));
 begin
     if p_old.run_id is null then
         perform pawl._record(p_task, p_name, 1, p_state, p_seq, p_output, p_error, p_now, p_millis, v_attempt);

@@ -28,7 +28,7 @@ begin
         if json_array_length(p_option -> 'unused') > 0 then
             perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'unused_records', p_option -> 'unused');
         end if;
-        perform pawl._finish_task(p_run, p_task.task_no, 1, coalesce(p_payload, 'null')::json, null, p_now, p_task.attempt,
+        perform pawl._finish_task(p_run, p_task.task_no, 1, coalesce(p_payload, 'null')::json, null, p_now, p_task.execution,
             p_task.fence, p_task.started_at);
         return;
     end if;
@@ -47,7 +47,7 @@ begin
             return;
         end if;
     end if;
-    perform pawl._finish_task(p_run, p_task.task_no, 2, null, v_error, p_now, p_task.attempt, p_task.fence, p_task.started_at);
+    perform pawl._finish_task(p_run, p_task.task_no, 2, null, v_error, p_now, p_task.execution, p_task.fence, p_task.started_at);
     value := json_build_object('final', true);
 end
 $$;
@@ -95,7 +95,7 @@ begin
         -- Waits and tries leave no record when the task ends before them.
         -- guard:task_repeated
         value := pawl._recorded(p_run, p_task, p_name);
-        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'took') then
+        if value is not null or p_kind not in ('step', 'begin', 'step_error', 'confirm') then
             answer := 'already';
             return;
         end if;

@@ -34,9 +34,9 @@ end
 $$;
 comment on function pawl._segments(int, timestamptz) is 'parts of a ready queue in the order a claim looks through them';
 
--- Locks up to p_most ready tasks of one queue and returns where they stand. If many dead row versions lay
+-- Locks up to p_max ready tasks of one queue and returns where they stand. If many dead row versions lay
 -- in the way (a snapshot is held somewhere), it leaves a mark so that the next claim starts behind them.
-create or replace function pawl._pick(p_queue int, p_most int, p_tenant text, p_now timestamptz)
+create or replace function pawl._pick(p_queue int, p_max int, p_tenant text, p_now timestamptz)
 returns tid[]
 language plpgsql
 volatile
@@ -59,7 +59,7 @@ begin
     -- just taken (a row lock follows the newest version before the condition is tested again), and makes
     -- their next commit answer busy. Large claims of one queue therefore queue up, for a few milliseconds
     -- at most, whatever the timer's grain: nobody waits longer for a transaction that is left open.
-    if p_most > 10 then
+    if p_max > 10 then
         for v_try in 1..8 loop
             exit when pg_try_advisory_xact_lock(1886287724, p_queue) or clock_timestamp() > v_started + interval '4 ms';
             perform pg_sleep(0.0005);
@@ -78,7 +78,7 @@ begin
                   and t.priority between v_segment.priority_from and v_segment.priority_to
                   and t.due_at >= v_segment.due_from
                 order by t.priority, t.due_at
-                limit p_most - cardinality(v_picked)
+                limit p_max - cardinality(v_picked)
                 for update skip locked
             ) s;
         else
@@ -91,18 +91,18 @@ begin
                   and t.due_at >= v_segment.due_from
                   and (p_tenant is null or t.tenant = p_tenant)
                 order by t.priority, t.due_at
-                limit p_most - cardinality(v_picked)
+                limit p_max - cardinality(v_picked)
                 -- guard:claim_skip_locked
                 for update skip locked
             ) s;
         end if;
         v_picked := v_picked || coalesce(v_more, '{}');
         v_walked_at := least(v_walked_at, v_segment.walked_at);
-        exit when cardinality(v_picked) >= p_most;
+        exit when cardinality(v_picked) >= p_max;
     end loop;
     v_walked := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass) - v_walked;
     -- One mark at a time: two with the same key would make the second wait for the first's transaction.
-    if v_walked > 32 + 3 * (p_most + cardinality(v_picked)) and p_tenant is null
+    if v_walked > 32 + 3 * (p_max + cardinality(v_picked)) and p_tenant is null
        -- guard:mark_waits_for_nobody
        and pg_try_advisory_xact_lock(1886287725, p_queue) then
         insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
@@ -117,9 +117,9 @@ end
 $$;
 comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready tasks of one queue and returns their row addresses';
 
--- Queues of the session that have ready tasks, at most p_most of them, starting at a random one so that
+-- Queues of the session that have ready tasks, at most p_max of them, starting at a random one so that
 -- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer. p_queues is in order.
-create or replace function pawl._ready_queues(p_queues int[], p_most int, p_tenant text)
+create or replace function pawl._ready_queues(p_queues int[], p_max int, p_tenant text)
 returns int[]
 language plpgsql
 volatile
@@ -159,7 +159,7 @@ begin
                 order by t.queue_id
                 limit 1;
             end if;
-            exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_most;
+            exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_max;
             -- How many of the session's are not behind it.
             v_n := width_bucket(v_queue, p_queues);
             if p_queues[v_n] = v_queue then
@@ -281,14 +281,14 @@ end
 $$;
 comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
 
--- Picks up to p_most tasks for a session, and locks them. queues: those that were looked into.
-create or replace function pawl._pick_tasks(p_worker pawl_data.worker, p_most int, p_now timestamptz, out picked tid[], out queues int[])
+-- Picks up to p_max tasks for a session, and locks them. queues: those that were looked into.
+create or replace function pawl._pick_tasks(p_worker pawl_data.worker, p_max int, p_now timestamptz, out picked tid[], out queues int[])
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_left int := p_most;
+    v_left int := p_max;
     v_queue int;
     v_quota int;
     v_more int[] := array[]::int[];
@@ -322,8 +322,8 @@ begin
     -- No more queues were looked up than tasks were asked for. What is ready there may be held by others, or be of other
     -- tenants: then a bounded number of the other queues is looked into.
     -- guard:claim_looks_on
-    if v_left > 0 and cardinality(queues) >= p_most and cardinality(queues) < cardinality(p_worker.queue_ids) then
-        foreach v_queue in array pawl._ready_queues(p_worker.queue_ids, p_most + 100, p_worker.tenant) loop
+    if v_left > 0 and cardinality(queues) >= p_max and cardinality(queues) < cardinality(p_worker.queue_ids) then
+        foreach v_queue in array pawl._ready_queues(p_worker.queue_ids, p_max + 100, p_worker.tenant) loop
             exit when v_left <= 0;
             continue when v_queue = any (queues);
             -- Few of each, because for more than ten claims of a queue wait for each other.

@@ -24,7 +24,7 @@ as $$
 begin
     return query
     select c.answer, c.reason, c.value
-    from pawl.commit_carefully(p_session, array[p_run], array[p_fence], array[p_kind], array[pawl._full_name(p_name)],
+    from pawl.commit_each(p_session, array[p_run], array[p_fence], array[p_kind], array[pawl._full_name(p_name)],
                                array[p_payload], null, array[p_task], null, array[p_option::text]) c;
 end
 $$;
@@ -66,7 +66,7 @@ comment on function pawl.step(bigint, uuid, int, text, json, int) is
 'Records the result of one step. A bare name stands for its first occurrence, NAME#1. Answers as commit.
 Twice: already, with the value that was recorded.
 Locks: the row of the run, unless another transaction has it.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: constant.';
 
 create or replace function pawl.complete(session bigint, run uuid, fence int, output json default 'null', task int default 0)
@@ -84,7 +84,7 @@ comment on function pawl.complete(bigint, uuid, int, json, int) is
 'Ends a run with SUCCESS and its output. Answers as commit.
 Twice: already.
 Locks: the row of the run, unless another transaction has it; then its parent.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: constant.';
 
 create or replace function pawl.fail(session bigint, run uuid, fence int, error json default '{}', final boolean default false, task int default 0)
@@ -102,7 +102,7 @@ comment on function pawl.fail(bigint, uuid, int, json, boolean, int) is
 'Reports that the handler failed. The workflow''s retry policy decides whether the run is tried again; with final it ends ERROR now. Answers as commit; value says whether it was final and when the next try is.
 Twice: already.
 Locks: as complete.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: constant.';
 
 create or replace function pawl.sleep(session bigint, run uuid, fence int, name text, duration interval, task int default 0)
@@ -123,7 +123,7 @@ comment on function pawl.sleep(bigint, uuid, int, text, interval, int) is
 'Lets the run sleep and gives it back: a later claim finds the sleep recorded. Answers already with its record when the sleep is over.
 Twice: already while it sleeps, or lease_lost once it was claimed again.
 Locks: as complete.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: constant.';
 
 create or replace function pawl.wait_event(
@@ -146,7 +146,7 @@ comment on function pawl.wait_event(bigint, uuid, int, text, text, text, json, i
 'Takes the earliest event on this topic and key that matches, looking back to the trigger of the run; if there is none yet, gives the run back until one comes or the timeout is over. match is an object of at most four JSON pointers and scalars, such as {"/id": 7}. value has the state, and the event''s payload as output.
 Twice: already.
 Locks: the row of the run, then the topic and key, unless another transaction has them.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: the events of that topic and key since the trigger.';
 
 create or replace function pawl.wait_signal(session bigint, run uuid, fence int, name text, timeout interval default null, task int default 0)
@@ -167,7 +167,7 @@ comment on function pawl.wait_signal(bigint, uuid, int, text, interval, int) is
 'Takes the oldest signal of this name that was sent to the run; if there is none, gives the run back until one comes or the timeout is over.
 Twice: already.
 Locks: as complete.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: constant.';
 
 create or replace function pawl.release(session bigint, run uuid, fence int, task int default 0)
@@ -185,5 +185,5 @@ comment on function pawl.release(bigint, uuid, int, int) is
 'Gives a claimed run back as if it had never been claimed.
 Twice: already.
 Locks: as complete.
-Errors: as commit_carefully.
+Errors: as commit_each.
 Bound: constant.';

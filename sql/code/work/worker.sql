@@ -155,7 +155,7 @@ $$;
 comment on function pawl._check_running(json) is 'refuses a malformed list of running steps';
 
 create or replace function pawl.heartbeat(session bigint, running json default null)
-returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text, tick_due boolean)
+returns table (epoch int, lease_until timestamptz, run_id uuid, task int, notice text, tick_due boolean)
 language plpgsql
 volatile
 security definer
@@ -179,7 +179,7 @@ begin
     -- not committed yet, lacks its queue.
     -- guard:heartbeat_session
     update pawl_data.worker w
-    set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, told_at = v_now,
+    set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, reported_at = v_now,
         next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._next_limit(w.session_id, heartbeat.running, v_now) end,
         queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl_data.queue_version v)
     where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
@@ -192,7 +192,7 @@ begin
     tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
     epoch := (session >> 32)::int;
     lease_until := v_worker.lease_until;
-    for run_id, task, told in
+    for run_id, task, notice in
         select t.run_id, t.task_no, case when t.ending is not null and not t.rolling_back or z.ending is not null
                                          then 'cancelled' else 'paused' end
         from pawl_data.task t
@@ -211,7 +211,7 @@ begin
     if v_worker.draining then
         run_id := null;
         task := null;
-        told := 'drain';
+        notice := 'drain';
         v_found := true;
         return next;
     end if;
@@ -221,11 +221,11 @@ begin
 end
 $$;
 comment on function pawl.heartbeat(bigint, json) is
-'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with told drain when the worker should stop, or one row with nothing to tell; each says in tick_due whether housekeeping is due, so that the worker calls tick(). Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with notice drain when the worker should stop, or one row with nothing to tell; each says in tick_due whether housekeeping is due, so that the worker calls tick(). Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
 Twice: renews again.
 Locks: the row of the session, and up to 50 rows of late housekeeping, skipping locked ones.
 Errors: PW003 running is malformed, PW005 the session has ended, PW008 isolation level, PW009 running is over 64 kB, PW012 it belongs to an older epoch.
-Bound: 1,000 rows told.';
+Bound: 1,000 rows.';
 
 create or replace function pawl.idle(session bigint, idle boolean default true)
 returns void

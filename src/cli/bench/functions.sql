@@ -32,7 +32,7 @@ begin
 end
 $$;
 
-create function bench.bare_claim(p_most int)
+create function bench.bare_claim(p_max int)
 returns void
 language plpgsql
 volatile
@@ -44,7 +44,7 @@ begin
         select run_id from bare.active
         where workflow_id = pg_backend_pid() and priority = 100 and visible_at <= now()
         order by visible_at
-        limit p_most
+        limit p_max
         for update skip locked),
     u as (
         update bare.active r
@@ -52,8 +52,8 @@ begin
         from q where r.run_id = q.run_id
         returning r.run_id, r.input)
     select array_agg(u.run_id) into v_runs from u;
-    if coalesce(cardinality(v_runs), 0) < p_most then
-        raise exception 'only % of % rows could be claimed', coalesce(cardinality(v_runs), 0), p_most;
+    if coalesce(cardinality(v_runs), 0) < p_max then
+        raise exception 'only % of % rows could be claimed', coalesce(cardinality(v_runs), 0), p_max;
     end if;
     perform set_config('bench.runs', v_runs::text, false);
 end
@@ -111,7 +111,7 @@ begin
 end
 $$;
 
-create function bench.engine_claim(p_most int)
+create function bench.engine_claim(p_max int)
 returns void
 language plpgsql
 volatile
@@ -121,9 +121,9 @@ declare
     v_fences int[];
 begin
     select array_agg(c.run_id), array_agg(c.fence) into v_runs, v_fences
-    from pawl.claim(current_setting('bench.session')::bigint, p_most) c;
-    if coalesce(cardinality(v_runs), 0) < p_most then
-        raise exception 'only % of % runs could be claimed', coalesce(cardinality(v_runs), 0), p_most;
+    from pawl.claim(current_setting('bench.session')::bigint, p_max) c;
+    if coalesce(cardinality(v_runs), 0) < p_max then
+        raise exception 'only % of % runs could be claimed', coalesce(cardinality(v_runs), 0), p_max;
     end if;
     perform set_config('bench.runs', v_runs::text, false), set_config('bench.fences', v_fences::text, false);
 end

@@ -381,7 +381,7 @@ int
 invocation_ask_page(
     struct invocation *invocation, const char *cursor, const char *most, pawl_rows **rows)
 {
-    return ask_with(invocation, (const char *const[]){"cursor", "most"},
+    return ask_with(invocation, (const char *const[]){"cursor", "max_rows"},
         (const char *const[]){cursor, most}, rows);
 }
 

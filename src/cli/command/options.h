@@ -23,10 +23,10 @@
         .kind = KIND_NUMBER, .name = "after", .value = "N", .argument = "after", \
         .summary = "only what came after this number"                            \
     }
-#define OPTION_LIMIT(by_default)                                                              \
-    {                                                                                         \
-        .kind = KIND_COUNT, .letter = 'n', .name = "limit", .value = "N", .argument = "most", \
-        .summary = "maximum number of rows (" by_default ")"                                  \
+#define OPTION_LIMIT(by_default)                                                                  \
+    {                                                                                             \
+        .kind = KIND_COUNT, .letter = 'n', .name = "limit", .value = "N", .argument = "max_rows", \
+        .summary = "maximum number of rows (" by_default ")"                                      \
     }
 
 /* A time span of a list; what happened then. */

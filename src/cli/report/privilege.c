@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As pawl._rights() has them, which the role that needs to know may not call; suite cli compares. From the smallest set on. */
+/* As pawl._functions_of() has them, which the role that needs to know may not call; suite cli compares. From the smallest set on. */
 static const struct {
     const char *name;
     const char *verbs;
@@ -13,10 +13,10 @@ static const struct {
     {"reader",
         " get_run result list_runs history notes list_waits list_queues list_workers "
         "list_workflows "
-        "list_steps list_children list_events metrics list_acts why doctor "},
+        "list_steps list_children list_events metrics list_actions why doctor "},
     {"producer", " trigger trigger_many emit signal get_run result cancel why "},
     {"worker",
-        " register heartbeat idle leave claim held commit commit_carefully step complete fail "
+        " register heartbeat idle leave claim held commit commit_each step complete fail "
         "sleep "
         "wait_event wait_signal release step_token record_step get_run result tick "},
     {"operator",
@@ -27,7 +27,7 @@ static const struct {
         "housekeep tick signal emit approve reject get_run result list_runs history notes "
         "list_waits "
         "list_queues list_workers list_workflows list_steps list_children list_events metrics "
-        "list_acts why doctor "},
+        "list_actions why doctor "},
 };
 
 /* Of these every set has all. */

@@ -411,7 +411,7 @@ run_view_print(FILE *out, const pawl_rows *run, int64_t now_us, const char *why,
         .now_us = now_us,
         .rounds = strcmp(text_at(run, "round"), "1") != 0};
     const char *priority = text_at(run, "priority");
-    const char *attempt = text_at(run, "attempt");
+    const char *execution = text_at(run, "execution");
 
     if (frame.end_us < 0)
         frame.end_us = now_us;
@@ -428,7 +428,7 @@ run_view_print(FILE *out, const pawl_rows *run, int64_t now_us, const char *why,
     print_fact(out, "forked", text_at(run, "forked_from"));
     print_fact(out, "worker", text_at(run, "worker"));
     print_fact(out, "priority", strcmp(priority, "100") == 0 ? "" : priority);
-    print_fact(out, "attempt", strcmp(attempt, "1") == 0 ? "" : attempt);
+    print_fact(out, "execution", strcmp(execution, "1") == 0 ? "" : execution);
     print_fact(out, "round", frame.rounds ? text_at(run, "round") : "");
     print_value(out, "input", text_at(run, "input"), TERM_PLAIN);
     print_value(out, "metadata", text_at(run, "metadata"), TERM_PLAIN);

@@ -136,7 +136,7 @@ find_between(
             invocation_option(invocation, "workflow"), "only_status",
             invocation_option(invocation, "status"), "only_tenant",
             invocation_option(invocation, "tenant"), "since", since, "before", before, "cursor",
-            cursor[0] == '\0' ? NULL : cursor, "most", page_text, NULL);
+            cursor[0] == '\0' ? NULL : cursor, "max_rows", page_text, NULL);
         if (code == EXIT_OK)
             code = add_page(invocation, found, rows, cursor);
         pawl_rows_free(rows);

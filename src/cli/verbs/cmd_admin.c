@@ -68,7 +68,7 @@ const struct command cmd_admin[] = {
             },
         .act = stats},
     {.name = "grant",
-        .summary = "Give a database role rights: producer, worker, operator, reader",
+        .summary = "Grant a database role a privilege set",
         .verb = "grant_role",
         .operands =
             (const struct operand[]){
@@ -77,9 +77,9 @@ const struct command cmd_admin[] = {
                     .argument = "role_name",
                     .summary = "a role of the database"},
                 {.kind = KIND_TEXT,
-                    .value = "RIGHTS",
-                    .argument = "rights",
-                    .summary = "what it may do"},
+                    .value = "SET",
+                    .argument = "privilege_set",
+                    .summary = "producer, worker, operator or reader"},
                 {.kind = KIND_END},
             },
         .options =
@@ -88,7 +88,7 @@ const struct command cmd_admin[] = {
                 {.kind = KIND_END},
             }},
     {.name = "revoke",
-        .summary = "Take rights from a database role",
+        .summary = "Revoke a privilege set from a database role",
         .verb = "revoke_role",
         .operands =
             (const struct operand[]){
@@ -97,9 +97,9 @@ const struct command cmd_admin[] = {
                     .argument = "role_name",
                     .summary = "a role of the database"},
                 {.kind = KIND_TEXT,
-                    .value = "RIGHTS",
-                    .argument = "rights",
-                    .summary = "what it may do no longer"},
+                    .value = "SET",
+                    .argument = "privilege_set",
+                    .summary = "producer, worker, operator or reader"},
                 {.kind = KIND_END},
             }},
     {.name = "retention",
@@ -160,7 +160,7 @@ const struct command cmd_admin[] = {
         .options = by_options},
     {.name = "action list",
         .summary = "List operator actions, in order",
-        .verb = "list_acts",
+        .verb = "list_actions",
         .options =
             (const struct option[]){
                 OPTION_AFTER,

@@ -11,7 +11,7 @@
 static enum term_style
 style_of(const char *level)
 {
-    if (strcmp(level, "bad") == 0)
+    if (strcmp(level, "error") == 0)
         return TERM_BAD;
     return strcmp(level, "ok") == 0 ? TERM_GOOD : TERM_WAIT;
 }
@@ -31,14 +31,14 @@ show_finding(const pawl_rows *rows, size_t row)
     const char *level = text_of(rows, row, "level");
     const char *cure = text_of(rows, row, "cure");
 
-    (void)printf("%s%-4s%s  ", term_style(TERM_OUT, style_of(level)), level,
+    (void)printf("%s%-7s%s  ", term_style(TERM_OUT, style_of(level)), level,
         term_style(TERM_OUT, TERM_PLAIN));
     term_print(stdout, text_of(rows, row, "what"));
     (void)fputs(": ", stdout);
     term_print(stdout, text_of(rows, row, "found"));
     (void)fputc('\n', stdout);
     if (cure[0] != '\0') {
-        (void)fputs("      ", stdout);
+        (void)fputs("         ", stdout);
         term_print(stdout, cure);
         (void)fputc('\n', stdout);
     }
@@ -49,26 +49,26 @@ doctor(struct invocation *invocation)
 {
     pawl_rows *rows = NULL;
     int code = invocation_ask(invocation, &rows);
-    size_t bad = 0;
+    size_t errors = 0;
 
     if (code != EXIT_OK)
         return code;
     for (size_t row = 0; row < pawl_rows_count(rows); row++)
-        bad += strcmp(text_of(rows, row, "level"), "bad") == 0;
+        errors += strcmp(text_of(rows, row, "level"), "error") == 0;
     if (invocation->output != OUTPUT_TABLE) {
         code = invocation_show(invocation, EXIT_OK, rows);
-        return code == EXIT_OK && bad > 0 ? EXIT_OTHER : code;
+        return code == EXIT_OK && errors > 0 ? EXIT_OTHER : code;
     }
     for (size_t row = 0; row < pawl_rows_count(rows); row++)
         show_finding(rows, row);
     pawl_rows_free(rows);
-    return bad > 0 ? EXIT_OTHER : EXIT_OK;
+    return errors > 0 ? EXIT_OTHER : EXIT_OK;
 }
 
 const struct command cmd_doctor[] = {
     {.name = "doctor",
         .summary = "Look for what is wrong with the database, and say what to do about it",
-        .text = "Exits with 1 if something is bad. Notes do no harm yet.",
+        .text = "Exits with 1 if there is an error. Warnings do no harm yet.",
         .verb = "doctor",
         .act = doctor},
     {0},

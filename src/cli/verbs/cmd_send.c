@@ -36,9 +36,9 @@ static const struct option wait_options[] = {
     {.kind = KIND_RUN,
         .name = "run",
         .value = "RUN",
-        .argument = "run",
+        .argument = "only_run",
         .summary = "only of this run"},
-    OPTION_TENANT("tenant", "only of this tenant"),
+    OPTION_TENANT("only_tenant", "only of this tenant"),
     OPTION_LIMIT("100"),
     {.kind = KIND_END},
 };
@@ -47,9 +47,10 @@ static int
 list_approvals(struct invocation *invocation)
 {
     pawl_rows *rows = NULL;
-    int code = invocation_verb(invocation, &rows, "list_waits", "approvals", "true", "run",
-        invocation_option(invocation, "run"), "tenant", invocation_option(invocation, "tenant"),
-        "most", invocation_option(invocation, "limit"), NULL);
+    int code = invocation_verb(invocation, &rows, "list_waits", "only_approvals", "true",
+        "only_run", invocation_option(invocation, "run"), "only_tenant",
+        invocation_option(invocation, "tenant"), "max_rows", invocation_option(invocation, "limit"),
+        NULL);
 
     return invocation_show(invocation, code, rows);
 }
@@ -58,7 +59,7 @@ list_approvals(struct invocation *invocation)
 static void
 list_open_waits(const struct invocation *invocation, struct pw_buf *list)
 {
-    const char *names[] = {"run"};
+    const char *names[] = {"only_run"};
     const char *values[] = {invocation_operand(invocation, 0)};
     pawl_rows *rows = NULL;
 

@@ -392,9 +392,9 @@ crash_check_attempts(struct crash *crash)
 {
     long stalled = make_stalled(crash);
     PGresult *res = bench_exec(crash->direct,
-        "select count(*) filter (where q.name = 'crash.steps.v1' and r.attempt > 1 and not exists"
+        "select count(*) filter (where q.name = 'crash.steps.v1' and r.execution > 1 and not exists"
         " (select from pg_temp.stalled s where s.run_id = r.run_id)),"
-        " count(*) filter (where q.name = 'crash.sleep.v1' and r.attempt > 2),"
+        " count(*) filter (where q.name = 'crash.sleep.v1' and r.execution > 2),"
         " count(*) filter (where q.name = 'crash.sleep.v1')"
         " from pawl_data.run r join pawl_data.queue q on q.queue_id = r.queue_id");
     long consumed = race_field(res, 0, 0);

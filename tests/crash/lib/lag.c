@@ -125,7 +125,7 @@ try_tokens(struct pair *pair, PGconn *old)
         " '{late#1}', '{1}')",
         "select answer from pawl.commit($1::bigint, array[$2::uuid], array[$3::int], '{complete}',"
         " null, '{1}')",
-        "select answer from pawl.commit_carefully($1::bigint, array[$2::uuid], array[$3::int],"
+        "select answer from pawl.commit_each($1::bigint, array[$2::uuid], array[$3::int],"
         " '{fail}', null, '{{}}')",
         "select pawl.record_step(pawl.step_token($1::bigint, $2::uuid, $3::int, 'late'))",
     };
@@ -250,7 +250,7 @@ check_epochs(struct pair *pair)
 
     bench_do(conn,
         "create temporary table ended as select (a.detail ->> 'epoch')::int - 1 as epoch, a.at"
-        " from pawl_data.act a where a.what = 'raise_epoch'");
+        " from pawl_data.action a where a.what = 'raise_epoch'");
     beats = race_count(conn,
         "select count(*) from pawl_data.worker w join pg_temp.ended e on w.session_id >> 32 = "
         "e.epoch"

@@ -151,7 +151,7 @@ scene_tear_down(void **state)
     (void)scene_rest(scene); /* a test that wants to know has asked before */
     bench_do(scene->conn,
         "select pawl.kill(array_agg(r.run_id)) from unnest(array['QUEUED', 'PAUSED', 'RUNNING']) s"
-        " cross join lateral pawl.list_runs(only_status => s, most => 1000) r"
+        " cross join lateral pawl.list_runs(only_status => s, max_rows => 1000) r"
         " where r.run_id is not null");
     PQclear(scene->last);
     PQfinish(scene->conn);

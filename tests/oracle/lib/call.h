@@ -24,7 +24,7 @@ enum call_verb {
     CALL_HELD,
     CALL_CLAIM,
     CALL_COMMIT,
-    CALL_COMMIT_CAREFULLY,
+    CALL_COMMIT_EACH,
     CALL_STEP, /* from here to release: one item */
     CALL_COMPLETE,
     CALL_FAIL,

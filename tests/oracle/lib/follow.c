@@ -274,7 +274,7 @@ player_follow(
     case CALL_CLAIM:
         return claim_in_oracle(player, call, chosen);
     case CALL_COMMIT:
-    case CALL_COMMIT_CAREFULLY:
+    case CALL_COMMIT_EACH:
         return commit_in_oracle(player, call, chosen, choices);
     case CALL_STEP:
     case CALL_COMPLETE:

@@ -304,7 +304,7 @@ static const struct weight {
     {CALL_HELD, {10, 5, 5, 5}},
     {CALL_CLAIM, {170, 200, 180, 160}},
     {CALL_COMMIT, {220, 120, 200, 140}},
-    {CALL_COMMIT_CAREFULLY, {90, 50, 90, 70}},
+    {CALL_COMMIT_EACH, {90, 50, 90, 70}},
     {CALL_STEP, {30, 15, 20, 20}},
     {CALL_COMPLETE, {15, 10, 12, 15}},
     {CALL_FAIL, {12, 10, 10, 15}},
@@ -419,7 +419,7 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
         make_claim(g, p, call);
         break;
     case CALL_COMMIT:
-    case CALL_COMMIT_CAREFULLY:
+    case CALL_COMMIT_EACH:
         progress_commit(g, p, call);
         break;
     case CALL_RECORD_STEP:
@@ -495,7 +495,7 @@ generator_next(
         /* The same once more, as after a lost reply. */
         *call = g->last_commit;
         call->number = number;
-        call->verb = CALL_COMMIT_CAREFULLY;
+        call->verb = CALL_COMMIT_EACH;
         for (int i = 0; i < call->items_count; i++)
             call->items[i].fence_off = chance_of(g, 25) ? -1 : 0;
         g->last_commit.number = 0;
@@ -517,10 +517,9 @@ generator_next(
             call->session = g->drained;
         g->drained = call->session;
     }
-    if ((call->verb == CALL_COMMIT || call->verb == CALL_COMMIT_CAREFULLY ||
-            call->verb == CALL_CLAIM || call->verb == CALL_HEARTBEAT ||
-            call->verb == CALL_HOUSEKEEP || call->verb == CALL_TICK || call->verb == CALL_LEAVE ||
-            call_is_one(call->verb)) &&
+    if ((call->verb == CALL_COMMIT || call->verb == CALL_COMMIT_EACH || call->verb == CALL_CLAIM ||
+            call->verb == CALL_HEARTBEAT || call->verb == CALL_HOUSEKEEP ||
+            call->verb == CALL_TICK || call->verb == CALL_LEAVE || call_is_one(call->verb)) &&
         chance_of(g, 3)) {
         /* In which order sessions are swept is not known when one of them stays. */
         if (g->flows && oracle_count_over(player->oracle) > 1)

@@ -32,7 +32,7 @@ is_for_phases(enum call_verb verb)
     case CALL_HELD:
     case CALL_CLAIM:
     case CALL_COMMIT:
-    case CALL_COMMIT_CAREFULLY:
+    case CALL_COMMIT_EACH:
     case CALL_RECORD_STEP:
     case CALL_HOUSEKEEP:
     case CALL_EMIT:
@@ -255,7 +255,7 @@ repeat(struct history *h, const struct history_call *old, struct history_call *c
     call->call = old->call;
     call->call.number = ++h->number;
     if (call->call.verb == CALL_COMMIT)
-        call->call.verb = CALL_COMMIT_CAREFULLY;
+        call->call.verb = CALL_COMMIT_EACH;
     memcpy(call->id, old->id, sizeof(call->id));
     if (call->id[0] != '\0' && call->call.verb == CALL_TRIGGER)
         call->call.trigger.id = call->id;

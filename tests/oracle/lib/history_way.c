@@ -43,7 +43,7 @@
 static bool
 is_commit(enum call_verb verb)
 {
-    return verb == CALL_COMMIT || verb == CALL_COMMIT_CAREFULLY || call_is_one(verb);
+    return verb == CALL_COMMIT || verb == CALL_COMMIT_EACH || call_is_one(verb);
 }
 
 /* --- ways --- */

@@ -67,7 +67,7 @@ declare
 begin
     for t in select k.* from pawl_data.task k where k.run_id = run order by k.task_no loop
         v_text := v_text || concat_ws(' ', 'task' || case when t.task_no > 0 then '/' || t.task_no else '' end, t.place, t.priority,
-            t.round, t.crashes, t.fence, t.attempt, t.started, t.rolling_back,
+            t.round, t.crashes, t.fence, t.execution, t.started, t.rolling_back,
             coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0),
             case when t.place = 4 then '-' else oracle.us(t.due_at) end,
             oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
@@ -84,12 +84,12 @@ begin
             v_text := v_text || concat_ws(' ', 'paused', t.paused ->> 'by', coalesce(t.paused ->> 'reason', '-'),
                 oracle.us((t.paused ->> 'due')::timestamptz)) || e'\n';
         end if;
-        if t.tries is not null then
+        if t.retries is not null then
             v_text := v_text || coalesce((
                 select string_agg(concat_ws(' ', 'try', '"' || e.key || '"', e.value ->> 'n', e.value ->> 'of',
                            oracle.us((e.value ->> 'due')::timestamptz), oracle.js(e.value -> 'error')) || e'\n',
                            '' order by e.key collate "C")
-                from json_each(t.tries) e), '');
+                from json_each(t.retries) e), '');
         end if;
         if t.task_no = 0 then
             v_gates := t.place = 4 and t.ending is null;
@@ -139,7 +139,7 @@ begin
     if v_kept then
         return oracle.show_kept(run, v_task);
     end if;
-    select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
+    select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.execution, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
                (select q.name from pawl_data.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
                coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
@@ -176,7 +176,7 @@ declare
     v_audits text;
     v_notes bigint;
 begin
-    select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.attempt, coalesce(r.session_id, 0),
+    select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.execution, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
                (select q.name from pawl_data.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
                coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
@@ -255,7 +255,7 @@ as $$
                     coalesce(w ->> 'child', '-')), '' order by w ->> 'name' collate "C")
          from json_array_elements(record -> 'waits') w),
         (select string_agg(format(e' try "%s" %s\n', t.key, t.value ->> 'n'), '' order by t.key collate "C")
-         from json_each(record -> 'tries') t),
+         from json_each(record -> 'retries') t),
         case when rolling_back then format(e' undo %s\n', coalesce((
             select jsonb_agg(u ->> 'name') from json_array_elements(record -> 'undos') u), '[]')) end)
 $$;
@@ -268,7 +268,7 @@ as $$
 begin
     -- Not deleted: rows that are alike in all that decides come in the order in which they lie in their pages.
     truncate pawl_data.task, pawl_data.wait, pawl_data.signal, pawl_data.key, pawl_data.event, pawl_data.topic, pawl_data.worker, pawl_data.run, pawl_data.step, pawl_data.audit,
-        pawl_data.note, pawl_data.run_kept, pawl_data.step_kept, pawl_data.audit_kept, pawl_data.note_kept, pawl_data.input_kept, pawl_data.act, pawl_data.pause,
+        pawl_data.note, pawl_data.run_kept, pawl_data.step_kept, pawl_data.audit_kept, pawl_data.note_kept, pawl_data.input_kept, pawl_data.action, pawl_data.pause,
         pawl_data.queue_mark, pawl_data.input, pawl_data.delivery, pawl_data.gate, pawl_data.flow_edge, pawl_data.flow_step, pawl_data.queue,
         pawl_data.workflow restart identity;
     update pawl_data.setting set epoch = 1, payload_max = 4000;

@@ -250,7 +250,7 @@ has_reply(enum call_verb verb)
 {
     return verb == CALL_TRIGGER || verb == CALL_REGISTER || verb == CALL_HEARTBEAT ||
         verb == CALL_LEAVE || verb == CALL_HELD || verb == CALL_CLAIM || verb == CALL_COMMIT ||
-        verb == CALL_COMMIT_CAREFULLY || verb == CALL_EMIT || verb == CALL_RAISE_EPOCH ||
+        verb == CALL_COMMIT_EACH || verb == CALL_EMIT || verb == CALL_RAISE_EPOCH ||
         verb == CALL_TRIGGER_MANY || verb == CALL_RETAIN || call_is_one(verb);
 }
 
@@ -289,7 +289,7 @@ set_seed(struct player *player, int number)
             (double)(mixed >> 40) / (double)(1 << 24));
 }
 
-/* A batch that commit refuses as a whole goes through the careful form, as the library sends it. */
+/* A batch that commit refuses as a whole goes through commit_each, as the library sends it. */
 static PGresult *
 call_with_care(struct player *player, const struct call *call)
 {
@@ -299,7 +299,7 @@ call_with_care(struct player *player, const struct call *call)
     if (call->verb == CALL_COMMIT && PQresultStatus(result) != PGRES_TUPLES_OK &&
         (strcmp(code, "PW010") == 0 || strcmp(code, "22P02") == 0 || strcmp(code, "23505") == 0)) {
         PQclear(result);
-        result = player_call(player, "commit_carefully", pw_buf_text(&player->sql));
+        result = player_call(player, "commit_each", pw_buf_text(&player->sql));
     }
     return result;
 }
@@ -363,7 +363,7 @@ player_play(struct player *player, const struct call *call)
         bench_die("out of memory");
     answer = player_follow(player, call, words, choices);
     free(words);
-    if (call->verb == CALL_COMMIT || call->verb == CALL_COMMIT_CAREFULLY)
+    if (call->verb == CALL_COMMIT || call->verb == CALL_COMMIT_EACH)
         count_items(player, call);
     else
         count_answer(player, call, answer);

@@ -128,7 +128,7 @@ static const char *
 pick_kind(struct generator *g, const struct oracle_view *view, int task, bool last)
 {
     static const char *const open[] = {"step", "step", "step", "step", "begin", "begin",
-        "step_error", "retry", "retry", "took", "sleep", "event", "event", "signal", "approval",
+        "step_error", "retry", "retry", "confirm", "sleep", "event", "event", "signal", "approval",
         "child", "note", "start"};
     static const char *const closing[] = {"complete", "complete", "complete", "fail", "fail",
         "suspend", "suspend", "suspend", "release", "drift"};

@@ -645,7 +645,7 @@ player_render(struct player *player, const struct call *call, bool script, struc
         render_claim(&r, call);
         break;
     case CALL_COMMIT:
-    case CALL_COMMIT_CAREFULLY:
+    case CALL_COMMIT_EACH:
         render_commit(&r, call);
         break;
     case CALL_RECORD_STEP:

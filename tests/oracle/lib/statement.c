@@ -31,7 +31,8 @@ static const struct statement {
         "select concat_ws(' ', session, epoch, queues), session from pawl.register(", ")"},
     [CALL_HEARTBEAT] = {"heartbeat", 2,
         "select concat(min(epoch), ' ', oracle.us(min(lease_until)), string_agg(' ' || run_id || "
-        "'/' || task || '=' || told, '' order by run_id, task), max(' drain') filter (where told = "
+        "'/' || task || '=' || notice, '' order by run_id, task), max(' drain') filter (where "
+        "notice = "
         "'drain')) "
         "from pawl.heartbeat(",
         ")"},
@@ -40,13 +41,13 @@ static const struct statement {
     [CALL_DRAIN_WORKER] = {"drain_worker", 1, "select pawl.drain_worker(", ")"},
     [CALL_HELD] = {"held", 1,
         "select coalesce(string_agg(concat_ws(' ', run_id || '/' || task, fence, workflow, "
-        "attempt, "
-        "oracle.us(claimed_at), coalesce(told, '-')) || e'\\n', '' order by run_id, task), '') "
+        "execution, "
+        "oracle.us(claimed_at), coalesce(notice, '-')) || e'\\n', '' order by run_id, task), '') "
         "from pawl.held(",
         ")"},
     [CALL_CLAIM] = {"claim", 5,
         "select coalesce(string_agg(concat_ws(' ', run_id || '/' || task, fence, workflow, round, "
-        "attempt, '''' "
+        "execution, '''' "
         "|| "
         "tenant || '''', rolling_back, suspect, input::jsonb, coalesce(metadata::jsonb, 'null'), "
         "coalesce(step_timeout_ms, -1), coalesce(run_timeout_ms, -1)) || e'\\n' || "
@@ -58,11 +59,11 @@ static const struct statement {
         "'delay_ms')::text, '-')) || e'\\n', '' order by item), string_agg(coalesce(value ->> "
         "'child', value -> 'output' ->> 'run_id', '-'), ' ' order by item) from pawl.commit(",
         ")"},
-    [CALL_COMMIT_CAREFULLY] = {"commit_carefully", 10,
+    [CALL_COMMIT_EACH] = {"commit_each", 10,
         "select string_agg(concat_ws(' ', item, answer, coalesce((value::jsonb - "
         "'delay_ms')::text, '-')) || e'\\n', '' order by item), string_agg(coalesce(value ->> "
         "'child', value -> 'output' ->> 'run_id', '-'), ' ' order by item) "
-        "from pawl.commit_carefully(",
+        "from pawl.commit_each(",
         ")"},
     [CALL_STEP] = {"step", 6, ONE "step(", ")"},
     [CALL_COMPLETE] = {"complete", 5, ONE "complete(", ")"},
@@ -136,7 +137,7 @@ player_prepare(PGconn *conn)
     bench_do(conn,
         "prepare chosen as select (select coalesce(t.paused ->> 'reason', t.reason) from "
         "pawl_data.task "
-        "t where t.run_id = $1 and t.task_no = $3), (select oracle.us((t.tries -> $2 ->> "
+        "t where t.run_id = $1 and t.task_no = $3), (select oracle.us((t.retries -> $2 ->> "
         "'due')::timestamptz) from pawl_data.task t where t.run_id = $1 and t.task_no = $3), "
         "(select "
         "s.source_id from (select s.* from pawl_data.step s where s.run_id = $1 union all select "

@@ -102,7 +102,7 @@ oracle_count_failure(struct oracle *o, struct oracle_run *run, const struct orac
     failed->of = policy->max_attempts;
     failed->due_at = *due_at;
     failed->error = oracle_keep(o, item->payload == NULL ? "{}" : item->payload);
-    oracle_audit(o, run, "try_failed", NULL);
+    oracle_audit(o, run, "attempt_failed", NULL);
     return false;
 }
 

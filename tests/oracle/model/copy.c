@@ -101,8 +101,8 @@ add_hidden(uint64_t *sum, struct oracle *o)
     for (size_t i = 0; i < o->sessions_count; i++) {
         const struct oracle_session *s = &o->sessions[i];
 
-        (void)snprintf(text, sizeof(text), "%" PRId64 " %s %" PRId64 " %" PRId64 " ", s->told_at,
-            s->running.run == NULL ? "-" : s->running.run, s->running.started_ms,
+        (void)snprintf(text, sizeof(text), "%" PRId64 " %s %" PRId64 " %" PRId64 " ",
+            s->reported_at, s->running.run == NULL ? "-" : s->running.run, s->running.started_ms,
             s->running.timeout_ms);
         add_text(sum, text);
     }

@@ -15,7 +15,7 @@ one_of(const char *word, const char *const *words)
     return false;
 }
 
-static const char *const step_kinds[] = {"step", "begin", "step_error", "retry", "took", NULL};
+static const char *const step_kinds[] = {"step", "begin", "step_error", "retry", "confirm", NULL};
 static const char *const wait_kinds[] = {
     "", "step", "sleep", "event", "signal", "child", "approval", NULL};
 static const char *const closing_kinds[] = {
@@ -137,7 +137,7 @@ static const char *
 answer_done(
     struct oracle *o, struct oracle_run *task, const struct oracle_item *item, const char **value)
 {
-    static const char *const recording[] = {"step", "begin", "step_error", "took", NULL};
+    static const char *const recording[] = {"step", "begin", "step_error", "confirm", NULL};
 
     for (size_t i = 0; i < task->steps_count; i++) {
         const struct oracle_step *record = &task->steps[i];
@@ -169,7 +169,7 @@ answer_ended(struct oracle *o, int64_t session, struct oracle_run *run,
     const struct oracle_item *item, const char **value)
 {
     const struct oracle_round *last = run == NULL ? NULL : oracle_last_round(run);
-    static const char *const recording[] = {"step", "begin", "step_error", "took", NULL};
+    static const char *const recording[] = {"step", "begin", "step_error", "confirm", NULL};
 
     if (last == NULL)
         return "refused";
@@ -255,7 +255,7 @@ item_step(
         *value = oracle_value_of(o, old);
         return "already";
     }
-    if (strcmp(item->kind, "took") == 0)
+    if (strcmp(item->kind, "confirm") == 0)
         return "refused";
     if (strcmp(item->kind, "begin") == 0) {
         struct oracle_step *step;

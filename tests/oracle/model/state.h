@@ -95,7 +95,7 @@ struct oracle_session {
     const char *runtime;
     int64_t lease_us;
     int64_t lease_until;
-    int64_t told_at;
+    int64_t reported_at;
     struct oracle_running running;
     uint64_t queues; /* one bit for each queue, as of the last look */
     int queues_seen;

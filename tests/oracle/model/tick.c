@@ -291,7 +291,7 @@ enforce_step_limit(struct oracle *o, const struct oracle_session *s)
 
     run = run == NULL ? NULL : oracle_find_task(run, r->task);
     if (run == NULL || !run->living || run->place != ORACLE_HELD || run->session != s->id ||
-        run->claimed_at > s->told_at)
+        run->claimed_at > s->reported_at)
         return;
     if (oracle_ends_lost(o, run, true, true) && oracle_flow_is_locked(o, run->whole))
         return;
@@ -321,7 +321,7 @@ enforce_step_limits(struct oracle *o)
         const struct oracle_running *r = &s->running;
 
         if (s->ended == NULL && r->run != NULL && r->timeout_ms != ORACLE_NONE &&
-            s->told_at + (r->timeout_ms - r->started_ms + 5000) * 1000 < o->now)
+            s->reported_at + (r->timeout_ms - r->started_ms + 5000) * 1000 < o->now)
             *(struct oracle_session **)oracle_push(&hung, &count, sizeof(*hung)) = s;
     }
     if (count > 1)

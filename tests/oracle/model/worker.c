@@ -101,7 +101,7 @@ oracle_heartbeat(struct oracle *oracle, int64_t session, const struct oracle_run
         return problem;
     s = oracle_find_session(oracle, session);
     s->lease_until = oracle->now + s->lease_us;
-    s->told_at = oracle->now;
+    s->reported_at = oracle->now;
     s->queues = oracle_queues_of(oracle, s);
     s->queues_seen = oracle->queues_version;
     s->running = running == NULL ? (struct oracle_running){0} : *running;

@@ -125,9 +125,9 @@ send_lists(struct race_session *session, const char *const *params)
 {
     static const char *const fast = "select item, answer, reason, value ->> 'state'"
                                     " from pawl.commit($1, $2, $3, $4, $5, $6, $7, options => $8)";
-    static const char *const careful =
+    static const char *const each =
         "select item, answer, reason, value ->> 'state'"
-        " from pawl.commit_carefully($1, $2, $3, $4, $5, $6, $7, options => $8)";
+        " from pawl.commit_each($1, $2, $3, $4, $5, $6, $7, options => $8)";
     const char *sql = fast;
 
     for (int tries = 0; tries < 100; tries++) {
@@ -139,7 +139,7 @@ send_lists(struct race_session *session, const char *const *params)
         if (strcmp(state, "40P01") == 0)
             session->deadlocks++;
         else if ((strcmp(state, "23505") == 0 || strcmp(state, "PW010") == 0) && sql == fast)
-            sql = careful;
+            sql = each;
         else
             bench_die("commit: %s", PQresultErrorMessage(res));
         PQclear(res);

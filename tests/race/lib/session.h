@@ -58,7 +58,7 @@ struct race_item {
 void race_item_set(struct race_item *item, const char *run, int fence, const char *kind,
     const char *name, const char *payload, const char *option);
 
-/* One call of commit; when that raises an error that names bad items, one of commit_carefully. */
+/* One call of commit; when that raises an error that names bad items, one of commit_each. */
 void race_commit(struct race_session *session, struct race_item *items, int count);
 
 /* Commits, and sends again what was busy or stood behind it until nothing is. Dies after 30 seconds. */

@@ -17,7 +17,7 @@ select is(t.state(:'r'), 'CANCELLED', 'it ends at once');
 select t.later('1 s', :s);
 select t.later('1 s', :s);
 select is((select string_agg(status, ' ' order by status) from pawl.list_runs('kid.flow') where run_id <> :'h'), 'CANCELLED CANCELLED', 'children and grandchildren that nobody holds have ended');
-select is((select told from pawl.heartbeat(:s) where run_id = :'h'), 'cancelled', 'the holder of the other is told');
+select is((select notice from pawl.heartbeat(:s) where run_id = :'h'), 'cancelled', 'the holder of the other is told');
 select is((select answer from pawl.complete(:s, :'h', :hf)), 'cancelled', 'and lets go');
 select is(t.state(:'h'), 'CANCELLED', 'so that it ends too');
 select is((select count(*) from pawl_data.wait), 0::bigint, 'no wait is left');

@@ -15,7 +15,7 @@ select pawl.complete(:c, o.run_id, o.fence, '7') from t.one(:c) o \g /dev/null
 select results_eq(format($$select run_id::text, step, status, worker from pawl.list_children('%s')$$, :'r'),
     $$values ('$$ || :'a' || $$', 'a#1', 'SUCCESS', 'kid'), ('$$ || :'b' || $$', 'b#1', 'QUEUED', null), ('$$ || :'d' || $$', 'd#1', 'QUEUED', null)$$,
     'in the order in which they were started, ended or not, detached or not');
-select is((select string_agg(step, ' ') from pawl.list_children(:'r', most => 2)), 'a#1 b#1', 'a page');
+select is((select string_agg(step, ' ') from pawl.list_children(:'r', max_rows => 2)), 'a#1 b#1', 'a page');
 select is((select string_agg(step, ' ') from pawl.list_children(:'r', :'b')), 'd#1', 'and the next');
 select throws_ok($$select * from pawl.list_children(gen_random_uuid())$$, 'PW001', null, 'an unknown run');
 select 'tc_' || current_database() as other \gset

@@ -7,9 +7,9 @@ select run_id from pawl.trigger_many('a.flow', array_fill('1'::json, array[9])) 
 
 -- Each look at a queue is followed by a trigger whose transaction began before the others' and ends now.
 alter function pawl._pick(int, int, text, timestamptz) rename to _pick_alone;
-create function pawl._pick(p_queue int, p_most int, p_tenant text, p_now timestamptz) returns tid[] language plpgsql as $$
+create function pawl._pick(p_queue int, p_max int, p_tenant text, p_now timestamptz) returns tid[] language plpgsql as $$
 declare
-    v_picked tid[] := pawl._pick_alone(p_queue, p_most, p_tenant, p_now);
+    v_picked tid[] := pawl._pick_alone(p_queue, p_max, p_tenant, p_now);
 begin
     perform from pawl.trigger_many('a.flow', array_fill('2'::json, array[9]));
     update pawl_data.task set due_at = due_at - interval '1 s' where input::text = '2' and due_at = p_now;

@@ -8,7 +8,7 @@ select t.answers(:s, json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'pay#1', 'payload', '1', 'seq', 1),
     json_build_object('run', :'r', 'fence', :f, 'kind', 'fail', 'payload', '{}', 'option', json_build_object('final', true)))) \g /dev/null
 select is((select rolling_back from t.one(:s)), true, 'it works off its undos');
-select is((select told from pawl.heartbeat(:s)), null, 'the heartbeat has nothing to tell');
-select is((select told from pawl.held(:s)), null, 'nor has held');
+select is((select notice from pawl.heartbeat(:s)), null, 'the heartbeat has nothing to tell');
+select is((select notice from pawl.held(:s)), null, 'nor has held');
 
 select * from finish();

@@ -10,7 +10,7 @@ select is((select count(*) from pawl.held(:other)), 0::bigint, 'nothing by anoth
 select is((select answer from pawl.release(:s, :'a', :af)), 'ok', 'one is given back');
 select is((select array_agg(run_id) from pawl.held(:s)), array[:'b']::uuid[], 'one is left');
 select is(t.state(:'a'), 'QUEUED', 'the other waits again');
-select is((select attempt from t.one(:other)), 1, 'and its next claim is the first attempt');
+select is((select execution from t.one(:other)), 1, 'and its next claim is the first attempt');
 select throws_ok('select * from pawl.held(4711)', 'PW005', null, 'a session that does not exist');
 
 select * from finish();

@@ -19,11 +19,11 @@ select is(t.answers(:s, json_build_array(
     'lease_lost lease_lost refused ok ok', 'what follows a lost lease is lost too; a note holds nothing up');
 select is((select json_array_length(steps) from pawl.get_run(:'r')), 1, 'what was held up before is recorded when it is sent again');
 
--- The careful form, and a claim that names task 0 in two ways.
+-- commit_each, and a claim that names task 0 in two ways.
 select is((select string_agg(c.answer, ' ' order by c.item)
-           from pawl.commit_carefully(:s, array[:'r', :'r', :'r']::uuid[], array[:f, :f, :f], array['step', 'start', 'complete'],
+           from pawl.commit_each(:s, array[:'r', :'r', :'r']::uuid[], array[:f, :f, :f], array['step', 'start', 'complete'],
                array['Bad Name', null, null], array['1', null, '1'], tasks => array[0, null, null]) c),
-    'refused busy busy', 'the careful form does the same');
+    'refused busy busy', 'commit_each does the same');
 select is(t.answers(:s, json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'start'),
     json_build_object('run', :'r', 'fence', :f, 'kind', 'complete', 'payload', '1'))), 'already ok', 'sent again, they are taken');

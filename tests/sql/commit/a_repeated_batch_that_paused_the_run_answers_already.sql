@@ -13,7 +13,7 @@ select is(t.answers(:s, :'items'), 'ok ok ok ok ok', 'the first time');
 select is(t.state(:'r'), 'PAUSED retry', 'the run waits');
 select is(t.answers(:s, :'items', carefully => true), 'already already already already already', 'the reply was lost, the same again');
 select is(t.answers(:s, :'items'), 'already already already already already', 'through commit as well');
-select is(t.audit(:'r'), 'try_failed', 'nothing is taken for a late result');
+select is(t.audit(:'r'), 'attempt_failed', 'nothing is taken for a late result');
 select is((select count(*) from pawl.notes(:'r')), 1::bigint, 'the note is kept once');
 select is((select json_array_length(steps) from pawl.get_run(:'r')), 3, 'and so is everything else');
 

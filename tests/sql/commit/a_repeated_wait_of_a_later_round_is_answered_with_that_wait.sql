@@ -22,7 +22,7 @@ select child_id as k2 from pawl_data.wait where run_id = :'r' and kind = 5 \gset
 select is(t.answers(:s, :'items', carefully => true), 'already already', 'the reply was lost, the same again');
 select is((
     select c.value ->> 'state' || ' ' || (c.value ->> 'child')
-    from pawl.commit_carefully(:s, array[:'r'::uuid], array[:f], array['child'], array['kid#1'],
+    from pawl.commit_each(:s, array[:'r'::uuid], array[:f], array['child'], array['kid#1'],
         options => array['{"workflow": "kid.flow"}']) c), 'PAUSED ' || :'k2', 'it waits for that child');
 
 select * from finish();

@@ -7,7 +7,7 @@ select is(t.answer(:s, :'r', null, 'step', 'a#1', '1', null, 1), 'lease_lost', '
 select is(t.answer(:s, :'r', null, 'complete', null, '1'), 'lease_lost', 'an end without a fence');
 select throws_ok(format('select * from pawl.commit(%s, array[%L::uuid], null, array[''complete''])', :s, :'r'), 'PW003', null,
     'no list of fences at all');
-select throws_ok(format('select * from pawl.commit_carefully(%s, array[%L::uuid], array[1], null)', :s, :'r'), 'PW003', null,
+select throws_ok(format('select * from pawl.commit_each(%s, array[%L::uuid], array[1], null)', :s, :'r'), 'PW003', null,
     'no list of kinds at all');
 select is(t.state(:'r'), 'RUNNING', 'nothing has happened to the run');
 

@@ -9,7 +9,7 @@ select matches((select reason from t.item(:s, :'r', :f, 'teleport', 'x#1', '{}')
 select is(t.answer(:s, :'r', :f, 'note', 'greeting', 'any text', '{"kind": "log"}'), 'ok', 'note');
 select is(t.answer(:s, :'r', :f, 'note', 'greeting', 'any text', '{"kind": "shout"}'), 'refused', 'an unknown kind of note');
 select is(t.answer(:s, :'r', :f, 'start'), 'already', 'start');
-select is(t.answer(:s, :'r', :f, 'took', 'tx#1'), 'refused', 'took, of a step that was not recorded');
+select is(t.answer(:s, :'r', :f, 'confirm', 'tx#1'), 'refused', 'took, of a step that was not recorded');
 select is(t.answer(:s, :'r', :f, 'suspend'), 'refused', 'suspend, of a run that waits for nothing');
 select is(t.state(:'r'), 'RUNNING', 'the run is held all the time');
 

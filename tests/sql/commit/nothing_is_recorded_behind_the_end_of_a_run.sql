@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The set-wise form and the careful one answer alike.
+-- commit and commit_each answer alike.
 select plan(9);
 
 select t.session() as s \gset

@@ -14,7 +14,7 @@ begin
 end $$;
 select pg_temp.step_and_crash(n) from generate_series(1, 7) n \g /dev/null
 select is(t.state(:'r'), 'QUEUED', 'seven crashes, each after a new record, do not end it');
-select is((select crashes || ' ' || attempt from pawl_data.task), '1 7', 'one counts');
+select is((select crashes || ' ' || execution from pawl_data.task), '1 7', 'one counts');
 select is((select json_array_length(record -> 'steps') from t.one(:keeper)), 7, 'and nothing is lost');
 
 select * from finish();

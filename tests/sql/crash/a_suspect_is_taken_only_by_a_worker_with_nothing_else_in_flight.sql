@@ -9,7 +9,7 @@ begin
     perform t.later('2 s');
 end $$;
 select pg_temp.crash() \g /dev/null
-select is((select suspect || ' ' || attempt from t.one(:s)), 'false 2', 'with one crash it is taken like any other');
+select is((select suspect || ' ' || execution from t.one(:s)), 'false 2', 'with one crash it is taken like any other');
 select pawl.release(:s, :'r', (select fence from pawl_data.task)) \g /dev/null
 select pg_temp.crash() \g /dev/null
 select is(t.state(:'r'), 'QUEUED', 'with two it can be claimed');

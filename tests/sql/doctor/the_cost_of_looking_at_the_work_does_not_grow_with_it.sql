@@ -16,7 +16,7 @@ begin
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, created_at, due_at)
     select t.run_id, 0, 'paid#1', 3, 1, '', 'paid', '', v_old, 'infinity'
     from pawl_data.task t where t.place = 1 on conflict do nothing;
-    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant, error)
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant, error)
     select pawl._id_make(pawl.now() - interval '1 s' + i * interval '1 us', 0), 1, 2, 100, v_queue, 1, 1, pawl.now(), pawl.now(), false, false, '', '{"code": "boom"}'
     from generate_series(p_from, p_to) i;
 end

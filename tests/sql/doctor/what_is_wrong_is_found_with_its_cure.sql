@@ -2,7 +2,7 @@
 select plan(5);
 set synchronous_commit to off;
 select is((select level || ' ' || cure from pawl.doctor() where what = 'synchronous_commit'),
-    'bad Set synchronous_commit to on for the roles of workers and producers.', 'commits that are not durable');
+    'error Set synchronous_commit to on for the roles of workers and producers.', 'commits that are not durable');
 reset synchronous_commit;
 set statement_timeout to '20s';
 select matches((select found from pawl.doctor() where what = 'statement_timeout'), '20000 ms', 'a statement timeout');

@@ -5,18 +5,18 @@ create function t.doctor(what text) returns text language sql as $$ select strin
 select is(t.doctor('log_statement'), null, 'no statement is logged');
 select is(t.doctor('log_parameter_max_length'), null, 'so no parameter is either');
 set log_statement to 'all';
-select matches(t.doctor('log_statement'), '^note: log_statement is all: .*payloads.* -> Set log_statement to mod or ddl', 'every statement is logged');
-select matches(t.doctor('log_parameter_max_length'), '^note: log_parameter_max_length is -1 and log_statement is all: ', 'with its parameters');
+select matches(t.doctor('log_statement'), '^warning: log_statement is all: .*payloads.* -> Set log_statement to mod or ddl', 'every statement is logged');
+select matches(t.doctor('log_parameter_max_length'), '^warning: log_parameter_max_length is -1 and log_statement is all: ', 'with its parameters');
 set log_parameter_max_length to 0;
 select is(t.doctor('log_parameter_max_length'), null, 'without parameters');
 set log_statement to 'mod';
 select is(t.doctor('log_statement'), null, 'verbs are selects');
 reset log_parameter_max_length;
 set log_min_duration_statement to '100ms';
-select matches(t.doctor('log_parameter_max_length'), '^note: log_parameter_max_length is -1 and log_min_duration_statement is 100 ms: ', 'slow statements are logged with their parameters');
+select matches(t.doctor('log_parameter_max_length'), '^warning: log_parameter_max_length is -1 and log_min_duration_statement is 100 ms: ', 'slow statements are logged with their parameters');
 reset log_min_duration_statement;
 set log_parameter_max_length_on_error to 100;
-select matches(t.doctor('log_parameter_max_length_on_error'), '^note: log_parameter_max_length_on_error is 100B?: ', 'so are statements that fail');
+select matches(t.doctor('log_parameter_max_length_on_error'), '^warning: log_parameter_max_length_on_error is 100B?: ', 'so are statements that fail');
 reset log_parameter_max_length_on_error;
 -- Roles.
 select 'dr_' || current_database() as r \gset
@@ -27,7 +27,7 @@ grant :"g" to :"r";
 select is(t.doctor('role ' || :'r'), null, 'a role without rights here');
 select pawl.grant_role(:'g', 'producer') \gset
 select is(t.doctor('role ' || :'g'), null, 'a group cannot log in');
-select is(t.doctor('role ' || :'r'), format('note: role "%1$s" has no statement_timeout, no idle_in_transaction_session_timeout, no connection limit: one program can hold locks and connections that others wait for -> alter role %1$s set statement_timeout to ''60s''; alter role %1$s set idle_in_transaction_session_timeout to ''60s''; alter role %1$s connection limit 50; with the numbers that it needs', :'r'), 'a member of a granted group, without any limit');
+select is(t.doctor('role ' || :'r'), format('warning: role "%1$s" has no statement_timeout, no idle_in_transaction_session_timeout, no connection limit: one program can hold locks and connections that others wait for -> alter role %1$s set statement_timeout to ''60s''; alter role %1$s set idle_in_transaction_session_timeout to ''60s''; alter role %1$s connection limit 50; with the numbers that it needs', :'r'), 'a member of a granted group, without any limit');
 alter role :"r" set statement_timeout to '60s';
 select matches(t.doctor('role ' || :'r'), 'has no idle_in_transaction_session_timeout, no connection limit: ', 'a timeout of the role');
 select format('alter database %I set idle_in_transaction_session_timeout to %L', current_database(), '1min') \gexec
@@ -45,7 +45,7 @@ drop role :"r", :"g";
 -- Notifications.
 select is(t.doctor('notifications'), null, 'an empty queue');
 create or replace function pawl._notify_usage_max() returns double precision language sql immutable as 'select -1.0::double precision';
-select matches(t.doctor('notifications'), '^note: the notification queue of the server is 0 % full: calls notify no worker', 'a queue that fills up');
+select matches(t.doctor('notifications'), '^warning: the notification queue of the server is 0 % full: calls notify no worker', 'a queue that fills up');
 select is(t.doctor('two-phase commit') is not null, current_setting('max_prepared_transactions') <> '0', 'two-phase commit where it is possible');
 select count(*) as n from pawl.set_notify('off') \gset
 select is(t.doctor('two-phase commit'), null, 'not if nothing notifies');

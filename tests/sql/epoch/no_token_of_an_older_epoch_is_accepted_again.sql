@@ -16,6 +16,6 @@ select is(:new >> 32, 2::bigint, 'a new session is of the new epoch');
 select pawl.housekeep() \g /dev/null
 select is((select run_id from t.one(:new)), :'r'::uuid, 'and takes over what the old ones held');
 select throws_ok(format('select * from pawl.heartbeat(%s)', :s), 'PW005', null, 'the old session has ended');
-select is((select what from pawl.list_acts() limit 1), 'raise_epoch', 'the act is on record');
+select is((select what from pawl.list_actions() limit 1), 'raise_epoch', 'the act is on record');
 
 select * from finish();

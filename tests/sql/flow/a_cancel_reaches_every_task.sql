@@ -8,7 +8,7 @@ select is(t.state(:'r'), 'CANCELLED', 'so it ends at once');
 select run_id as r from pawl.trigger('c.flow', '{}') \gset
 select count(*) from pawl.claim(:s, 10) \gset
 select is((select answer from pawl.cancel(array[:'r'::uuid], 'enough')), 'ok', 'two are held');
-select is((select count(*) from pawl.heartbeat(:s) where told = 'cancelled'), 2::bigint, 'both are told');
+select is((select count(*) from pawl.heartbeat(:s) where notice = 'cancelled'), 2::bigint, 'both are told');
 select is(t.done(:s, :'r', 'a', '1'), 'cancelled', 'no forward record after a cancel');
 select is(t.state(:'r'), 'RUNNING', 'the other is still held');
 select is((select answer from pawl.cancel(array[:'r'::uuid])), 'already', 'once is enough');

@@ -17,7 +17,7 @@ select is(t.failed(:s, :'r', 'a', '{"message": "no"}'), 'ok', 'the last try');
 select is(t.state(:'r'), 'RUNNING', 'a task is still held');
 select matches(pawl.why(:'r'), 'It is ending: a step failed .* 1 task is still held, and nothing new starts', 'why');
 select is((select count(*) from pawl.claim(:other, 10)), 0::bigint, 'nothing new starts');
-select is((select string_agg(told, ',') from pawl.heartbeat(:s) where run_id = :'r'), 'cancelled', 'the holder is told');
+select is((select string_agg(notice, ',') from pawl.heartbeat(:s) where run_id = :'r'), 'cancelled', 'the holder is told');
 select is(t.done(:s, :'r', 'b', '2'), 'ok', 'a result that arrives before the end');
 select is((select status || ': ' || (error ->> 'message') from pawl.result(:'r')), 'ERROR: step a#1 failed: no', 'the run ends');
 select is((select string_agg((x ->> 'name') || ' ' || (x ->> 'state'), ', ' order by x ->> 'name') from pawl.get_run(:'r'), json_array_elements(steps) x), 'a ERROR, b SUCCESS', 'and keeps what was done');

@@ -7,7 +7,7 @@ select run_id as r from pawl.trigger('again.flow', '5') \gset
 select count(*) from pawl.claim(:s, 10) \gset
 prepare twice as
     select string_agg(answer || coalesce(' ' || (value ->> 'output'), ''), ', ' order by item)
-    from pawl.commit_carefully(:s, array[:'r', :'r']::uuid[], '{1,1}', '{step,complete}', '{inner#1,null}', '{7,8}', null,
+    from pawl.commit_each(:s, array[:'r', :'r']::uuid[], '{1,1}', '{step,complete}', '{inner#1,null}', '{7,8}', null,
         '{1000000,1000000}');
 select results_eq('twice', array['ok, ok'], 'a step, and its task is done');
 select results_eq('twice', array['already 7, already 8'], 'sent again, both are answered with what is recorded');

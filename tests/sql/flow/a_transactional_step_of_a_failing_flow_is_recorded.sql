@@ -17,15 +17,15 @@ select run_id as r from pawl.trigger('x.flow', '{}') \gset
 select count(*) from pawl.claim(:s, 10) \gset
 select count(*) from pawl.claim(:b, 10) \gset
 select is(t.failed(:s, :'r', 'a', '{}'), 'ok', 'a sibling fails');
-select is((select told from pawl.heartbeat(:b)), 'cancelled', 'the other is told to begin nothing new');
-select is((select told from pawl.held(:b)), 'cancelled', 'by whatever it asks');
+select is((select notice from pawl.heartbeat(:b)), 'cancelled', 'the other is told to begin nothing new');
+select is((select notice from pawl.held(:b)), 'cancelled', 'by whatever it asks');
 select is((select answer from pawl.commit(:b, array[:'r'::uuid], '{1}', '{step}', '{s#1}', '{1}', '{1}', '{2000000}')), 'ok', 'what it has done is taken');
 select is(pg_temp.debit(pawl.step_token(:b, :'r', 1, 'debit', 2, 2000000)), 'ok', 'also in a transaction of its own');
 select is((select balance from account), 90, 'with the effect');
 select is(pg_temp.debit(pawl.step_token(:b, :'r', 1, 's', 1, 2000000)), 'already', 'one that is recorded is known');
 -- A commit of the other was under way when its sibling failed, so that it could not be marked.
 update pawl_data.task set ending = null where task_no = 2000000;
-select is((select told from pawl.held(:b)), 'cancelled', 'one that could not be marked is told the same');
+select is((select notice from pawl.held(:b)), 'cancelled', 'one that could not be marked is told the same');
 select is(t.done(:b, :'r', 'b', '2'), 'ok', 'it ends');
 select is((select status from pawl.result(:'r')), 'ERROR', 'and the run with it');
 select throws_ok(format('select pg_temp.debit(%L)', pawl.step_token(:b, :'r', 1, 'late', 3, 2000000)), 'PW005', null, 'then nothing more is taken');

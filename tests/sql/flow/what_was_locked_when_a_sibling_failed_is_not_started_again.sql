@@ -21,7 +21,7 @@ select task, fence as f from pawl.claim(:o, 10) \gset
 select t.other_holds(format('select answer from pawl.commit(%s, array[%L]::uuid[], array[%s], ''{step}'', ''{x#1}'', ''{1}'', ''{1}'', array[%s])', :o, :'r', :f, :task));
 select t.failed(:s, :'r', 'a', '{}') as c \gset
 select t.other_done();
-select is((select told from pawl.heartbeat(:o) where run_id = :'r'), 'cancelled', 'its holder is told');
+select is((select notice from pawl.heartbeat(:o) where run_id = :'r'), 'cancelled', 'its holder is told');
 select t.later('31 s', :s);
 select is(t.state(:'r'), 'ERROR', 'the run ends with its worker');
 select t.session() as o2 \gset

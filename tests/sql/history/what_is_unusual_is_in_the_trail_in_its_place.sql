@@ -14,7 +14,7 @@ select pawl.test_clock_advance('1 s') \g /dev/null
 select pawl.resume(array[:'r'::uuid], 'ann') \g /dev/null
 select pawl.test_clock_advance('1 s') \g /dev/null
 select pawl.cancel(array[:'r'::uuid], 'no more', by => 'bob') \g /dev/null
-select results_eq(format('select what, who from pawl.history(%L)', :'r'), $$values ('triggered', null), ('started', 'worker'), ('try_failed', null), ('lease_lost', null),
+select results_eq(format('select what, who from pawl.history(%L)', :'r'), $$values ('triggered', null), ('started', 'worker'), ('attempt_failed', null), ('lease_lost', null),
     ('late_result', null), ('pause', 'ann'), ('resume', 'ann'), ('cancel', 'bob'), ('ended', 'bob')$$, 'each in its place');
 select throws_ok('select * from pawl.history(pawl.make_id())', 'PW001', null, 'a run that never was');
 

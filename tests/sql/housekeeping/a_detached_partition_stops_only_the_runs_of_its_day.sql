@@ -23,7 +23,7 @@ select is(t.state(:'fine') || ', ' || t.state(:'third'), 'RUNNING, RUNNING', 'bo
 select is((select count(*) from pawl.heartbeat(:s)), 1::bigint, 'a heartbeat is answered');
 call pawl.tick(true);
 select is((select session_id from pawl_data.task where run_id = :'broken'), :dies::bigint, 'the run of that day is left');
-select is((select level || ' ' || (found like 'the last round failed: run ' || :'broken' || ': 23514 %') from pawl.doctor() where what = 'chore sessions'), 'bad true', 'doctor names it');
+select is((select level || ' ' || (found like 'the last round failed: run ' || :'broken' || ': 23514 %') from pawl.doctor() where what = 'chore sessions'), 'error true', 'doctor names it');
 select is((select found from pawl.doctor() where what = 'partitions'), format('table %s is not a partition of audit any more: nothing of that day can be recorded', :'part'), 'and the table');
 select cure as mend from pawl.doctor() where what = 'partitions' \gset
 :mend;

@@ -20,7 +20,7 @@ select is(pawl.why(:'l'), 'It was lost by worker worker, whose lease ended 25 s 
 
 select pawl.test_clock_set(pawl.now() + interval '20 s') \g /dev/null
 \set cure 'a keeper is missing: no role that is free of tenants has called pawl.tick() for a minute; start pawl keeper, or a worker of such a role'
-select is((select level || ': ' || cure from pawl.doctor() where what = 'keeper'), 'bad: ' || :'cure' || '.', 'nobody has for a minute');
+select is((select level || ': ' || cure from pawl.doctor() where what = 'keeper'), 'error: ' || :'cure' || '.', 'nobody has for a minute');
 select is((select notice from pawl.list_workers() where session = :s), :'cure', 'list_workers says so');
 select is(pawl.why(:'r'), 'It has been due for 65 s, but only housekeeping makes it ready; ' || :'cure' || '.', 'why of a run whose time has come');
 select is(pawl.why(:'l'), 'It was lost by worker worker, whose lease ended 45 s ago, and is not yet taken; ' || :'cure' || '.', 'and of a lost one');

@@ -10,7 +10,7 @@ select is((select string_agg(format('        (%L, %L)', c.relname, a.columns), e
 select is((select count(*) from pawl.doctor() where what = 'columns'), 0::bigint, 'none is foreign');
 alter table pawl_data.event add column audited_by text;
 alter table pawl_data.run_kept add column audited_by text;
-select is((select string_agg(cure, '; ' order by cure) from pawl.doctor() where what = 'columns' and level = 'bad'), 'alter table pawl_data.event drop column audited_by; alter table pawl_data.run_kept drop column audited_by', 'doctor reports each once, with its cure');
+select is((select string_agg(cure, '; ' order by cure) from pawl.doctor() where what = 'columns' and level = 'error'), 'alter table pawl_data.event drop column audited_by; alter table pawl_data.run_kept drop column audited_by', 'doctor reports each once, with its cure');
 alter table pawl_data.event drop column audited_by;
 alter table pawl_data.run_kept drop column audited_by;
 select is((select count(*) from pawl.doctor() where what = 'columns'), 0::bigint, 'which helps');

@@ -40,7 +40,7 @@ select count(*) from pawl.claim(:s, 1000) \g /dev/null
 select pawl.test_clock_set(pawl.now() + interval '2 min') \g /dev/null
 select count(*) from pawl.heartbeat(:s) \g /dev/null
 select is((select count(*) from pawl_data.chore where due_at > pawl.now() - interval '60 s' and chore in ('workers', 'rollup')), 0::bigint, 'no chore is done that way');
-select is((select level from pawl.doctor() where what = 'keeper'), 'bad', 'which doctor reports');
+select is((select level from pawl.doctor() where what = 'keeper'), 'error', 'which doctor reports');
 
 -- A clock of housekeeping that is far ahead: the clock was set back.
 select pg_temp.behind('-1 hour') \g /dev/null

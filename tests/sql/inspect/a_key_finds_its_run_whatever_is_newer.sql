@@ -10,7 +10,7 @@ select run_id as once from pawl.trigger('a.flow', key => 'once', key_while_activ
 select run_id as brief from pawl.trigger('a.flow', key => 'brief', key_ttl => '1 h') \gset
 select count(*) as n from pawl.claim(:s, 10) c, pawl.complete(:s, c.run_id, c.fence) where c.run_id in (:'ended', :'once', :'brief') \gset
 select pawl.test_clock_advance('1 s') \gset
-insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant, key)
+insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant, key)
 select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 1, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '', null
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 
@@ -44,5 +44,5 @@ select run_id as second from pawl.trigger('a.flow', key => 'brief', key_ttl => '
 select is(found('brief'), :'second' || ' stopped', 'a later run with the key is listed first');
 select is(found('brief', cursor => :'cursor'), :'brief', 'and the earlier one by going on');
 select is((select count(*) from pawl.list_runs(only_key => 'k', since => pawl.now() - interval '1 h')), 0::bigint, 'what is older than asked for is not listed');
-select is((select string_agg(run_id::text, ' ') from pawl.list_runs(only_key => 'k', most => 1)), split_part(found('k'), ' ', 1), 'nor more than asked for');
+select is((select string_agg(run_id::text, ' ') from pawl.list_runs(only_key => 'k', max_rows => 1)), split_part(found('k'), ' ', 1), 'nor more than asked for');
 select * from finish();

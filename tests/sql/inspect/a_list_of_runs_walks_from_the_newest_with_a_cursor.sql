@@ -7,7 +7,7 @@ create function pages(most int) returns text language plpgsql as $$
 declare v_cursor uuid; v_seen text := ''; v_page text; v_n int;
 begin
     for i in 1..100 loop
-        select string_agg(key, ' ' order by run_id desc), min(next_cursor::text)::uuid, count(*) into v_page, v_cursor, v_n from pawl.list_runs(cursor => v_cursor, most => pages.most);
+        select string_agg(key, ' ' order by run_id desc), min(next_cursor::text)::uuid, count(*) into v_page, v_cursor, v_n from pawl.list_runs(cursor => v_cursor, max_rows => pages.most);
         exit when v_n = 0;
         v_seen := v_seen || v_page || '|';
     end loop;
@@ -24,6 +24,6 @@ select count(*) as n from pawl.claim(:s, 3) c, pawl.complete(:s, c.run_id, c.fen
 select is((select count(*) from pawl.list_runs(only_status => 'SUCCESS')), 3::bigint, 'by status, ended');
 select is((select count(*) from pawl.list_runs(only_status => 'QUEUED')), 22::bigint, 'by status, living');
 select is((select count(*) from pawl.list_runs(only_status => 'SUCCESS', only_workflow => 'no.such')), 0::bigint, 'none');
-select is((select count(*) from pawl.list_runs(most => 0)), 0::bigint, 'none if none is asked for');
-select is((select count(*) from pawl.list_runs(most => 100000)), 25::bigint, 'at most a thousand are given');
+select is((select count(*) from pawl.list_runs(max_rows => 0)), 0::bigint, 'none if none is asked for');
+select is((select count(*) from pawl.list_runs(max_rows => 100000)), 25::bigint, 'at most a thousand are given');
 select * from finish();

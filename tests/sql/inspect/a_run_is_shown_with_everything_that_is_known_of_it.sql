@@ -3,7 +3,7 @@ select plan(9);
 select t.session(name => 'web-3') as s \gset
 select pawl.create_workflow('test.flow') as c \gset
 select run_id as r from pawl.trigger('test.flow', '{"in": 1}', key => 'k', metadata => '{"m": 1}', priority => 7) \gset
-select is((select concat_ws(' ', workflow, status, round, attempt, priority, key, input, metadata, steps) from pawl.get_run(:'r')), 'test.flow QUEUED 1 0 7 k {"in": 1} {"m": 1} []', 'queued');
+select is((select concat_ws(' ', workflow, status, round, execution, priority, key, input, metadata, steps) from pawl.get_run(:'r')), 'test.flow QUEUED 1 0 7 k {"in": 1} {"m": 1} []', 'queued');
 select fence as f from t.one(:s) \gset
 select is(t.answers(:s, json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'a#1', 'payload', '{"x": 1}', 'seq', 1, 'millis', 250),

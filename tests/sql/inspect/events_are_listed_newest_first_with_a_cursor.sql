@@ -13,7 +13,7 @@ select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(only_ke
 select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(only_tenant => 'acme')), '3', 'of a tenant');
 select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(since => pawl.now() - interval '90 s')), '3 2', 'since a time');
 select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(before => pawl.now() - interval '90 s')), '1', 'before one');
-select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(most => 2)), '3 2', 'a page');
+select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(max_rows => 2)), '3 2', 'a page');
 select is((select string_agg(payload ->> 'n', ' ') from pawl.list_events(cursor => :'b')), '1', 'the next');
 -- Ten thousand emits one by one take their time.
 insert into pawl_data.event (event_id, emitted_at, tenant, topic, key, payload)

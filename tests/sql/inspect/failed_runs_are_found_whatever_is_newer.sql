@@ -19,7 +19,7 @@ $$;
 create function failed(workflow text default null, tenant text default null, key text default null, most int default 50, cursor uuid default null)
 returns text language sql as $$
     select coalesce(string_agg(coalesce(m.name, 'stopped'), ' ' order by l.run_id desc nulls last), 'none')
-    from pawl.list_runs(workflow, 'ERROR', tenant, key, cursor => failed.cursor, most => failed.most) l left join made m using (run_id)
+    from pawl.list_runs(workflow, 'ERROR', tenant, key, cursor => failed.cursor, max_rows => failed.most) l left join made m using (run_id)
 $$;
 select make('old', 'a.flow', :s), make('other', 'b.flow', :s), make('tenants', 'a.flow', :s, 'acme'), make('healed', 'a.flow', :s), make('twice', 'a.flow', :s),
        make('again', 'a.flow', :s), make('late', 'a.flow', :s) \gset
@@ -30,7 +30,7 @@ select is(finish('twice', :s, 'fail'), 'ok', 'one was retried and failed again')
 select answer from made, pawl.retry(array[run_id]) where name = 'again' \gset
 -- One that is kept apart from its day.
 select pawl._keep(run_id) from made where name = 'late' \gset
-insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
 select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 1 + 2 * (g % 2), 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 select is(failed(), 'late twice tenants other old', 'each run whose last round failed, newest first');
@@ -39,10 +39,10 @@ select is(failed(tenant => 'acme'), 'tenants', 'of a tenant');
 select is(failed(key => 'old'), 'old', 'with a key');
 select is(failed(most => 2), 'late twice', 'as many as asked for');
 select is(failed(most => 2, cursor => (select run_id from made where name = 'twice')), 'tenants other', 'and the next');
-select results_eq($$select workflow, round, attempt, key, worker, next_cursor = run_id, due_at is null and ended_at is not null and not ending and not rolling_back from pawl.list_runs(only_status => 'ERROR', most => 2)$$,
+select results_eq($$select workflow, round, execution, key, worker, next_cursor = run_id, due_at is null and ended_at is not null and not ending and not rolling_back from pawl.list_runs(only_status => 'ERROR', max_rows => 2)$$,
     $$values ('a.flow', 1, 1, 'late', 'worker', true, true), ('a.flow', 2, 2, 'twice', 'worker', true, true)$$, 'with what a list shows');
 select results_eq($$select (l.*)::text from pawl.list_runs(only_status => 'ERROR') l$$, $$select (o.*, o.run_id)::text from made m, pawl._overview(array[m.run_id], pawl.now()) o where o.status = 'ERROR' order by o.run_id desc$$, 'the same as other lists show');
-insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
 select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 2, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 select is(failed('b.flow'), 'stopped', 'after ten thousand failures of others the search stops');

@@ -9,7 +9,7 @@ select is(t.answers(:s, json_build_array(
 select is((select string_agg(concat_ws(' ', name, kind, topic, key, match, form, until - pawl.now()), ', ' order by name) from pawl.list_waits(:'r')),
     'a/w#1 event x k {"/id" : 7} 00:01:00, b/nap#1 sleep 00:00:01, c/ok#1 approval ok {"q" : 1}', 'with what they wait for and until when');
 select is((select count(*) from pawl.list_waits()), 3::bigint, 'of all runs');
-select is((select count(*) from pawl.list_waits(tenant => 'acme')), 0::bigint, 'of another tenant');
-select is((select string_agg(name, ' ') from pawl.list_waits(approvals => true)), 'c/ok#1', 'approvals only');
-select is((select count(*) from pawl.list_waits(most => 2)), 2::bigint, 'bounded');
+select is((select count(*) from pawl.list_waits(only_tenant => 'acme')), 0::bigint, 'of another tenant');
+select is((select string_agg(name, ' ') from pawl.list_waits(only_approvals => true)), 'c/ok#1', 'approvals only');
+select is((select count(*) from pawl.list_waits(max_rows => 2)), 2::bigint, 'bounded');
 select * from finish();

@@ -12,7 +12,7 @@ begin
     for i in 1..120 loop
         perform pawl.test_clock_advance('1 ms');
         -- More than one step of a search examines, and not as many of each kind.
-        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+        insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
         select pawl._id_make(pawl.now()), 1, 1, 100, w.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '' from pawl_data.workflow w, generate_series(1, 3) where w.name = 'noise';
         perform from pawl.trigger('noise', delay => '1 h');
         select r.run_id into v_run from pawl.trigger(case when i % 3 = 0 then 'b.flow' else 'a.flow' end, '{}', key => 'k' || i % 50, key_while_active => true, tenant => case when i % 4 = 0 then 'acme' else '' end,
@@ -43,7 +43,7 @@ declare v_cursor uuid; v_all text[] := '{}'; v_page text[];
 begin
     loop
         select array_agg(l.run_id::text order by l.run_id desc), (array_agg(l.next_cursor order by l.run_id desc))[count(*)] into v_page, v_cursor
-        from pawl.list_runs(f.workflow, f.status, f.tenant, f.key, cursor => v_cursor, most => pages.most) l;
+        from pawl.list_runs(f.workflow, f.status, f.tenant, f.key, cursor => v_cursor, max_rows => pages.most) l;
         v_all := v_all || v_page;
         exit when coalesce(cardinality(v_page), 0) < most;
     end loop;

@@ -15,12 +15,12 @@ begin
 end $$;
 create function fill(count int, status int, step interval) returns void language sql as $$
     select pawl.test_clock_advance('1 min');
-    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, attempt, triggered_at, ended_at, rolled_back, input_apart, tenant)
+    insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
     select pawl._id_make(pawl.now() + g * step), 1, status, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
     from generate_series(1, count) g, pawl_data.queue q where q.name = 'busy.flow'
 $$;
 create function costs(out by_key bigint, out failures bigint) language sql as $$
-    select buffers($s$select * from pawl.list_runs(only_key => 'wanted')$s$), buffers($s$select * from pawl.list_runs(only_status => 'ERROR', most => 20)$s$)
+    select buffers($s$select * from pawl.list_runs(only_key => 'wanted')$s$), buffers($s$select * from pawl.list_runs(only_status => 'ERROR', max_rows => 20)$s$)
 $$;
 select pawl.test_clock_set('2030-01-01 12:00+00') \gset
 select pawl.housekeep() \gset
@@ -43,5 +43,5 @@ select cmp_ok(:failures_analysed, '<=', :failures_few + 3 * 20 + 8, 'the newest 
 select cmp_ok(:key_many, '<=', 60, 'by key few');
 select cmp_ok(:failures_many, '<=', 20 * 8, 'for each failure few');
 select is((select string_agg(run_id::text, ' ') from pawl.list_runs(only_key => 'wanted')), :'r', 'the run is found');
-select is((select count(*) from pawl.list_runs(only_status => 'ERROR', most => 20)), 20::bigint, 'and so are the failures');
+select is((select count(*) from pawl.list_runs(only_status => 'ERROR', max_rows => 20)), 20::bigint, 'and so are the failures');
 select * from finish();

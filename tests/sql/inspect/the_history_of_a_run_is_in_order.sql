@@ -15,7 +15,7 @@ select t.later('1 s', :s);
 select is((select answer from pawl.cancel(array[:'r'::uuid], 'enough', by => 'ann')), 'ok', 'a cancel');
 select t.later('1 s', :s);
 select is((select answer from pawl.release(:s, :'r', :f2)), 'cancelled', 'it ends');
-select is((select string_agg(what, ' ' order by n) from pawl.history(:'r') with ordinality h (at, what, round, who, detail, n)), 'triggered started step_succeeded try_failed late_result cancel ended', 'every transition in order');
+select is((select string_agg(what, ' ' order by n) from pawl.history(:'r') with ordinality h (at, what, round, who, detail, n)), 'triggered started step_succeeded attempt_failed late_result cancel ended', 'every transition in order');
 select is((select bool_and(at >= before) from (select at, lag(at) over (order by n) as before from pawl.history(:'r') with ordinality h (at, what, round, who, detail, n)) x), true, 'and in time');
 select run_id as r, fence as f from t.held(:s) \gset
 select is((select answer from pawl.complete(:s, :'r', :f)), 'ok', 'a plain run');

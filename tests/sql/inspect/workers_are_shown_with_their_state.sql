@@ -13,7 +13,7 @@ select pawl.test_clock_advance('6 s') \gset
 select is((select string_agg(worker || ' ' || state || ' ' || held, ', ' order by worker) from pawl.list_workers()), 'drain draining 0, idle idle 0, live live 1, lost lost 0', 'those that have not gone');
 select is((select state || ' ' || ended_why from pawl.list_workers(true) where worker = 'gone'), 'ended left', 'and those that have');
 select is((select handles::text from pawl.list_workers() where worker = 'live'), '{test.*}', 'with what they handle');
-select is((select told from pawl.heartbeat(:drain)), 'drain', 'a drained one is told');
+select is((select notice from pawl.heartbeat(:drain)), 'drain', 'a drained one is told');
 select t.run() as r2 \gset
 select is((select count(*) from pawl.claim(:drain, 10)), 0::bigint, 'and given nothing more');
 select throws_ok('select pawl.drain_worker(1)', 'PW001', null, 'an unknown session');

@@ -7,7 +7,7 @@ select is((select concat_ws(' ', workflow, runtime, priority, max_attempts, base
     'shop.pay 100 3 00:00:02 2 00:10:00 0.2 00:00:30 f takes money t f 1', 'one, with all that is known of it');
 select is((select string_agg(workflow || ' ' || workers, ', ') from pawl.list_workflows()), 'shop.pay 1, shop.ship 1, zoo 0', 'all, by name');
 select is((select string_agg(workflow, ' ') from pawl.list_workflows('shop.*')), 'shop.pay shop.ship', 'those that a pattern names');
-select is((select string_agg(workflow, ' ') from pawl.list_workflows(most => 2)), 'shop.pay shop.ship', 'a page');
+select is((select string_agg(workflow, ' ') from pawl.list_workflows(max_rows => 2)), 'shop.pay shop.ship', 'a page');
 select is((select string_agg(workflow, ' ') from pawl.list_workflows(cursor => 'shop.ship')), 'zoo', 'the next');
 select is(pawl.pause_workflow('zoo'), 'ok', 'paused');
 select is((select string_agg(workflow, ' ') from pawl.list_workflows() where paused), 'zoo', 'is shown');

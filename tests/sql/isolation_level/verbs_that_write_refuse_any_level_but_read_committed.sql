@@ -16,7 +16,7 @@ insert into verb select format(c, :s, :'r', :f) from unnest(array[
     $$select pawl.leave(%1$s) /* %2$L %3$s */$$,
     $$select * from pawl.claim(%1$s) /* %2$L %3$s */$$,
     $$select * from pawl.commit(%1$s, array[%2$L::uuid], array[%3$s], array['complete'], payloads => array['1'])$$,
-    $$select * from pawl.commit_carefully(%1$s, array[%2$L::uuid], array[%3$s], array['complete'], payloads => array['1'])$$,
+    $$select * from pawl.commit_each(%1$s, array[%2$L::uuid], array[%3$s], array['complete'], payloads => array['1'])$$,
     $$select * from pawl.step(%1$s, %2$L, %3$s, 'x')$$,
     $$select * from pawl.complete(%1$s, %2$L, %3$s)$$,
     $$select * from pawl.fail(%1$s, %2$L, %3$s)$$,

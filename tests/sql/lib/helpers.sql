@@ -46,7 +46,7 @@ comment on function t.run(text, json, text) is 'a new run, of a workflow that ne
 
 -- Claims exactly one task and returns it: select run_id, fence, record from t.one(:session) \gset
 create function t.one(session bigint, start boolean default true, quiet boolean default false)
-returns table (run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text,
+returns table (run_id uuid, task int, fence int, workflow text, round int, execution int, tenant text,
                triggered_at timestamptz, rolling_back boolean, suspect boolean, input json, metadata json, record json,
                step_timeout_ms bigint, run_timeout_ms bigint)
 language plpgsql
@@ -55,7 +55,7 @@ declare
     v_count int;
 begin
     return query
-    select c.run_id, c.task, c.fence, c.workflow, c.round, c.attempt, c.tenant, c.triggered_at, c.rolling_back, c.suspect,
+    select c.run_id, c.task, c.fence, c.workflow, c.round, c.execution, c.tenant, c.triggered_at, c.rolling_back, c.suspect,
            c.input, c.metadata, c.record, c.step_timeout_ms, c.run_timeout_ms
     from pawl.claim(session, 1, start => start, quiet => quiet) c;
     get diagnostics v_count = row_count;
@@ -120,7 +120,7 @@ begin
     from json_array_elements(items) with ordinality e (i, n);
     if carefully then
         return (select string_agg(c.answer, ' ' order by c.item)
-                from pawl.commit_carefully(session, v.runs, v.fences, v.kinds, v.names, v.payloads, v.seqs, null, v.millis, v.options) c);
+                from pawl.commit_each(session, v.runs, v.fences, v.kinds, v.names, v.payloads, v.seqs, null, v.millis, v.options) c);
     end if;
     return (select string_agg(c.answer, ' ' order by c.item)
             from pawl.commit(session, v.runs, v.fences, v.kinds, v.names, v.payloads, v.seqs, null, v.millis, v.options) c);
@@ -153,7 +153,7 @@ end
 $$;
 comment on function t.later(interval, bigint) is 'lets time pass';
 
--- What the audit says of a run, in order: 'try_failed lease_lost'. Empty for a plain one.
+-- What the audit says of a run, in order: 'attempt_failed lease_lost'. Empty for a plain one.
 create function t.audit(run uuid)
 returns text
 language sql

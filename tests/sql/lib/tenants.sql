@@ -43,7 +43,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('leave', 'select pawl.leave({session})', 'PW005', false),
     ('held', 'select * from pawl.held({session})', 'PW005', false),
     ('commit', 'select answer from pawl.commit({session}, array[{held}], array[1], ''{complete}'', payloads => ''{1}'')', 'refused', false),
-    ('commit_carefully', 'select answer from pawl.commit_carefully({session}, array[{held}], array[1], ''{complete}'', payloads => ''{1}'')', 'refused', false),
+    ('commit_each', 'select answer from pawl.commit_each({session}, array[{held}], array[1], ''{complete}'', payloads => ''{1}'')', 'refused', false),
     ('step', 'select answer from pawl.step({session}, {held}, 1, ''x'')', 'refused', false),
     ('complete', 'select answer from pawl.complete({session}, {held}, 1)', 'refused', false),
     ('fail', 'select answer from pawl.fail({session}, {held}, 1, final => true)', 'refused', false),
@@ -90,14 +90,14 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('notes', 'select * from pawl.notes({run})', 'PW001', false),
     ('list_children', 'select * from pawl.list_children({run})', 'PW001', false),
     ('list_waits', 'select * from pawl.list_waits({run})', '', false),
-    ('list_waits', 'select * from pawl.list_waits(tenant => ''victim'')', '', false),
+    ('list_waits', 'select * from pawl.list_waits(only_tenant => ''victim'')', '', false),
     ('list_queues', 'select sum(ready), sum(held), max(oldest_ready), sum(workers) from pawl.list_queues()', '(0,0,,0)', false),
     ('list_workers', 'select * from pawl.list_workers(ended => true)', '', false),
     ('list_workflows', 'select sum(workers) from pawl.list_workflows()', '0', false),
     ('list_events', 'select * from pawl.list_events()', '', false),
     ('list_events', 'select * from pawl.list_events(only_tenant => ''victim'')', '', false),
     ('metrics', 'select sum(succeeded + failed + cancelled), max(oldest_ready) from pawl.metrics(since => ''1 day'')', '(0,)', false),
-    ('list_acts', 'select * from pawl.list_acts()', 'PW007', false),
+    ('list_actions', 'select * from pawl.list_actions()', 'PW007', false),
     ('doctor', 'select * from pawl.doctor()', 'PW007', false),
     -- The owner.
     ('grant_role', 'select pawl.grant_role(''{me}'', ''operator'')', '42501', false),
@@ -174,7 +174,7 @@ declare
 begin
     foreach v_query in array array['task x where tenant = ''victim''', 'run x where tenant = ''victim''', 'step x', 'note x', 'audit x', 'wait x where tenant = ''victim''',
             'signal x', 'event x where tenant = ''victim''', 'key x where tenant = ''victim''', 'worker x where tenant = ''victim''', 'topic x where tenant = ''victim''',
-            'metric x', 'workflow x', 'queue x', 'pause x', 'flow_step x', 'setting x', 'granted x', 'act x'] loop
+            'metric x', 'workflow x', 'queue x', 'pause x', 'flow_step x', 'setting x', 'granted x', 'action x'] loop
         execute format('select md5(string_agg(x::text, '' '' order by x::text)) from pawl_data.%s', v_query) into v_part;
         v_digest := v_digest || coalesce(v_part, '-');
     end loop;
@@ -354,7 +354,7 @@ as $$
         from pg_proc p
         where p.pronamespace = 'pawl'::regnamespace
           and p.proname <> all (case when k in ('bound', 'member', 'ambiguous')
-                                     then pawl._rights('producer') || pawl._rights('worker') || pawl._rights('operator') || pawl._rights('reader')
+                                     then pawl._functions_of('producer') || pawl._functions_of('worker') || pawl._functions_of('operator') || pawl._functions_of('reader')
                                      else '{}' end)
           and has_function_privilege(k || '_' || current_database(), p.oid, 'execute')
         union all

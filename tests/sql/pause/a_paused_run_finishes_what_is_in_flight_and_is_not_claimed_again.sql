@@ -4,7 +4,7 @@ select t.session() as s \gset
 select run_id as r, fence as f from t.held(:s) \gset
 select is((select answer from pawl.pause(array[:'r'::uuid], 'look', 'ann')), 'ok', 'paused while held');
 select is(t.state(:'r'), 'RUNNING', 'what is in flight goes on');
-select is((select told from pawl.heartbeat(:s) where run_id = :'r'), 'paused', 'the worker is told');
+select is((select notice from pawl.heartbeat(:s) where run_id = :'r'), 'paused', 'the worker is told');
 select is((select answer from pawl.step(:s, :'r', :f, 'one', '1')), 'ok', 'its step is recorded');
 select is((select answer from pawl.release(:s, :'r', :f)), 'ok', 'it lets go');
 select is(t.state(:'r'), 'PAUSED operator', 'and the run is paused');

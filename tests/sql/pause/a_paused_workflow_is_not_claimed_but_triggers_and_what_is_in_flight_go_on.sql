@@ -14,7 +14,7 @@ select is((select paused from pawl.list_queues() where queue = 'test.flow'), tru
 select is(pawl.resume_workflow('test.flow'), 'ok', 'resumed');
 select is(pawl.resume_workflow('test.flow'), 'already', 'twice: already');
 select is((select run_id::text from t.one(:s)), :'r2', 'now it is claimed');
-select is((select string_agg(what || ' ' || who, ', ' order by act_no) from pawl.list_acts()), 'pause_workflow ann, resume_workflow ' || session_user, 'both are audited');
+select is((select string_agg(what || ' ' || who, ', ' order by action_no) from pawl.list_actions()), 'pause_workflow ann, resume_workflow ' || session_user, 'both are audited');
 select throws_ok($$select pawl.pause_workflow('no.such')$$, 'PW001', null, 'an unknown workflow');
 select throws_ok($$select pawl.resume_workflow(null)$$, 'PW001', null, 'no workflow');
 select * from finish();

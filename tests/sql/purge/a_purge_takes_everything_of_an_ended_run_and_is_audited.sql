@@ -17,6 +17,6 @@ select throws_ok(format('select * from pawl.get_run(%L)', :'r'), 'PW001', null, 
 select is((select (select count(*) from pawl_data.run) + (select count(*) from pawl_data.run_kept) + (select count(*) from pawl_data.step) + (select count(*) from pawl_data.step_kept)
     + (select count(*) from pawl_data.audit) + (select count(*) from pawl_data.audit_kept) + (select count(*) from pawl_data.note) + (select count(*) from pawl_data.note_kept)
     + (select count(*) from pawl_data.input) + (select count(*) from pawl_data.input_kept) + (select count(*) from pawl_data.key) + (select count(*) from pawl_data.task)), 0::bigint, 'no row of it is left');
-select is((select who || ' ' || (detail ->> 'run') || ' ' || (detail ->> 'why') from pawl.list_acts() where what = 'purge'), 'ann ' || :'r' || ' asked for', 'the act is audited');
+select is((select who || ' ' || (detail ->> 'run') || ' ' || (detail ->> 'why') from pawl.list_actions() where what = 'purge'), 'ann ' || :'r' || ' asked for', 'the act is audited');
 select is((select created from pawl.trigger('test.flow', key => 'k')), true, 'its key is free');
 select * from finish();

@@ -11,7 +11,7 @@ select is(t.answers(:s, json_build_array(
 select is((select due_at - pawl.now() from pawl.get_run(:'r')), interval '5 s', 'the run is due when the first of them is');
 select is(t.state(:'r'), 'PAUSED retry', 'and says what it waits for');
 select t.later('5 s') \g /dev/null
-select fence as f, record -> 'tries' -> 'left/a#1' ->> 'n' as n from t.one(:s) \gset
+select fence as f, record -> 'retries' -> 'left/a#1' ->> 'n' as n from t.one(:s) \gset
 select is(:'n'::text, '1', 'the claim knows the tries of the other branch');
 select is(t.answers(:s, json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'right/a#1', 'payload', '1', 'seq', 2),

@@ -9,7 +9,7 @@ select is(t.state(:'r'), 'PAUSED retry', 'it waits');
 select t.later('9 s') \g /dev/null
 select is_empty(format('select * from pawl.claim(%s)', :s), 'not before its time');
 select t.later('1 s') \g /dev/null
-select fence as f, attempt as a from t.one(:s) \gset
+select fence as f, execution as a from t.one(:s) \gset
 select is(:a, 2, 'then it is claimed for the second attempt');
 select is((select value ->> 'delay_ms' from t.item(:s, :'r', :f, 'fail', null, '{"message": "second"}')), '20000', 'the second');
 select t.later('20 s') \g /dev/null

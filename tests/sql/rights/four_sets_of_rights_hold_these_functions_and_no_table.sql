@@ -4,12 +4,12 @@ select * from no_plan();
 create temporary table allowed (rights text, name text);
 insert into allowed select r, unnest(array['now', 'errors', 'make_id', 'slot_of', 'epoch']) from unnest(array['producer', 'worker', 'operator', 'reader']) r;
 insert into allowed select 'producer', unnest(array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']);
-insert into allowed select 'worker', unnest(array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_carefully', 'step', 'complete', 'fail', 'sleep',
+insert into allowed select 'worker', unnest(array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_each', 'step', 'complete', 'fail', 'sleep',
     'wait_event', 'wait_signal', 'release', 'step_token', 'record_step', 'get_run', 'result', 'tick', '_tick_begins', '_tick_piece']);
 insert into allowed select 'operator', unnest(array['create_workflow', 'alter_workflow', 'create_flow', 'add_step', 'apply_flow', 'delete_flow', 'cancel', 'kill', 'pause', 'resume', 'wake', 'retry', 'rollback_retry', 'rollback_skip', 'fork', 'purge',
     'pause_workflow', 'resume_workflow', 'pause_queue', 'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject', 'get_run', 'result',
-    'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']);
-insert into allowed select 'reader', unnest(array['get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_acts', 'why', 'doctor']);
+    'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_actions', 'why', 'doctor']);
+insert into allowed select 'reader', unnest(array['get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_actions', 'why', 'doctor']);
 create temporary table actor as select r as rights, r || '_' || current_database() as role from unnest(array['producer', 'worker', 'operator', 'reader', 'nobody']) r;
 do $$ declare v record; begin
     for v in select * from actor loop

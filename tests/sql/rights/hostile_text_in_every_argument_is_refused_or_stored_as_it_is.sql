@@ -18,18 +18,18 @@ insert into call values
     ('heartbeat running scalar', 'select pawl.heartbeat(:s, to_json($1))'),
     ('emit topic', 'select pawl.emit($1)'), ('emit key', 'select pawl.emit(''x'', key => $1)'), ('emit tenant', 'select pawl.emit(''x'', tenant => $1)'), ('emit payload', 'select pawl.emit(''x'', to_json($1))'),
     ('signal name', 'select pawl.signal(:r, $1)'), ('approve name', 'select pawl.approve(:r, $1)'), ('approve by', 'select pawl.approve(:r, ''ok'', $1, $1)'), ('reject by', 'select pawl.reject(:r, ''ok'', $1, $1)'),
-    ('step name', 'select pawl.step(:s, :r, :f, $1)'), ('sleep name', 'select pawl.sleep(:s, :r, :f, $1 || ''#'', ''1 s'')'), ('commit kind', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[$1])'),
-    ('commit payload', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[''step''], array[''p'' || md5($1) || ''#1''], array[$1])'),
-    ('commit option', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[''note''], array[$1], array[''x''], options => array[$1])'),
-    ('commit option json', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[''note''], array[$1], array[''x''], options => array[to_json($1)::text])'),
-    ('commit child', 'select pawl.commit_carefully(:s, array[:r], array[:f], array[''child''], array[''c#1''], array[''{}''], options => array[json_build_object(''workflow'', $1, ''detached'', $1, ''priority'', $1)::text])'),
+    ('step name', 'select pawl.step(:s, :r, :f, $1)'), ('sleep name', 'select pawl.sleep(:s, :r, :f, $1 || ''#'', ''1 s'')'), ('commit kind', 'select pawl.commit_each(:s, array[:r], array[:f], array[$1])'),
+    ('commit payload', 'select pawl.commit_each(:s, array[:r], array[:f], array[''step''], array[''p'' || md5($1) || ''#1''], array[$1])'),
+    ('commit option', 'select pawl.commit_each(:s, array[:r], array[:f], array[''note''], array[$1], array[''x''], options => array[$1])'),
+    ('commit option json', 'select pawl.commit_each(:s, array[:r], array[:f], array[''note''], array[$1], array[''x''], options => array[to_json($1)::text])'),
+    ('commit child', 'select pawl.commit_each(:s, array[:r], array[:f], array[''child''], array[''c#1''], array[''{}''], options => array[json_build_object(''workflow'', $1, ''detached'', $1, ''priority'', $1)::text])'),
     ('record_step token', 'select pawl.record_step($1)'), ('step_token step', 'select pawl.record_step(pawl.step_token(:s, :r, :f, $1))'),
     ('cancel why', 'select pawl.cancel(array[gen_random_uuid()], $1, false, $1)'), ('pause why', 'select pawl.pause(array[:r], $1, $1)'), ('resume by', 'select pawl.resume(array[:r], $1)'), ('wake step', 'select pawl.wake(array[:r], $1, $1, $1)'),
     ('kill why', 'select pawl.kill(array[gen_random_uuid()], $1, $1)'), ('retry by', 'select pawl.retry(array[:r], $1)'), ('rollback_skip step', 'select pawl.rollback_skip(:r, $1, $1, $1)'),
     ('fork step', 'select pawl.fork(:r, $1, by => $1)'), ('purge why', 'select pawl.purge(array[gen_random_uuid()], $1, $1)'),
     ('pause_workflow', 'select pawl.pause_workflow($1, $1, $1)'), ('resume_workflow', 'select pawl.resume_workflow($1, $1)'), ('pause_queue', 'select pawl.pause_queue($1, $1)'), ('resume_queue', 'select pawl.resume_queue($1)'),
     ('grant_role', 'select pawl.grant_role(left($1, 63)::name, ''reader'')'), ('grant_role rights', 'select pawl.grant_role(current_user, $1)'),
-    ('revoke_role', 'select pawl.revoke_role(left($1, 63)::name, $1)'), ('list_runs', 'select pawl.list_runs($1, $1, $1, $1)'), ('list_waits tenant', 'select pawl.list_waits(tenant => $1)'), ('metrics', 'select pawl.metrics($1)');
+    ('revoke_role', 'select pawl.revoke_role(left($1, 63)::name, $1)'), ('list_runs', 'select pawl.list_runs($1, $1, $1, $1)'), ('list_waits tenant', 'select pawl.list_waits(only_tenant => $1)'), ('metrics', 'select pawl.metrics($1)');
 create function try(call text, x text) returns text language plpgsql as $$
 begin
     execute call using x;

@@ -24,7 +24,7 @@ select throws_ok(format('select pawl.grant_role(%L, null)', :'other'), 'PW003', 
 reset session authorization;
 select is(has_function_privilege(:'other', 'pawl.list_runs(text,text,text,text,timestamptz,timestamptz,uuid,int)', 'execute'), false, 'what only the revoked set had is gone');
 select is(has_function_privilege(:'other', 'pawl.get_run(uuid)', 'execute'), true, 'what both sets had has stayed');
-select is((select string_agg(what, ' ' order by act_no) from pawl.list_acts()), 'grant_role grant_role grant_role grant_role revoke_role', 'all of it is audited');
+select is((select string_agg(what, ' ' order by action_no) from pawl.list_actions()), 'grant_role grant_role grant_role grant_role revoke_role', 'all of it is audited');
 drop owned by :"operator", :"other";
 drop role :"operator", :"other";
 select * from finish();

@@ -10,7 +10,7 @@ select is(t.answer(:s, :'r', :f, 'suspend'), 'ok', 'the worker lets go');
 select is(t.state(:'r'), 'PAUSED retry', 'it waits for the retry');
 select t.later('5 s', :s);
 select fence as f, record from t.one(:s) \gset
-select is(:'record'::json #>> '{tries,rollback:pay#1,n}', '1', 'the next claim knows of the failed try');
+select is(:'record'::json #>> '{retries,rollback:pay#1,n}', '1', 'the next claim knows of the failed try');
 select is((select answer from pawl.step(:s, :'r', :f, 'rollback:pay')), 'ok', 'this time it works');
 select is((select answer from pawl.complete(:s, :'r', :f)), 'ok', 'and the rollback ends');
 select is(t.state(:'r'), 'ERROR', 'ended');

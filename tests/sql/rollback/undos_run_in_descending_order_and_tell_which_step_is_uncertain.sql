@@ -21,8 +21,8 @@ select is((select string_agg(concat_ws(' ', u ->> 'name', u #>> '{undo,handler}'
     'ship#1 recall 4 true, pay#1 refund 3 true, book#1 unbook 1 false booked', 'newest first, each told whether it is uncertain, with its argument');
 select is((select answer || ': ' || reason from pawl.step(:s, :'r', :f, 'more')), 'refused: the run is rolling back: only its undos are recorded', 'no forward step is recorded any more');
 select is((select answer from pawl.complete(:s, :'r', :f)), 'refused', 'it cannot end before its undos');
-select is((select told from pawl.heartbeat(:s)), null, 'a worker that rolls back is not told to stop');
-select is((select told from pawl.held(:s)), null, 'nor when it lists what it holds');
+select is((select notice from pawl.heartbeat(:s)), null, 'a worker that rolls back is not told to stop');
+select is((select notice from pawl.held(:s)), null, 'nor when it lists what it holds');
 select is(t.answers(:s, json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'rollback:ship#1', 'payload', '1'),
     json_build_object('run', :'r', 'fence', :f, 'kind', 'step', 'name', 'rollback:pay#1', 'payload', '2'),

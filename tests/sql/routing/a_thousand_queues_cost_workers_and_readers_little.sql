@@ -30,8 +30,8 @@ select is((select queue_ids from pawl_data.worker where session_id = :s),
           (select array_agg(queue_id order by queue_id) from pawl_data.queue where name ~ '^q[.](n7|n70[0-9]?|flow/(one|two))$'), 'and for no others');
 select cmp_ok(pg_temp.looks('select from pawl.list_queues()'), '<', 1000::float8, 'queues are listed in the time of a thousand looks');
 select is((select string_agg(workers::text, ' ' order by queue) from pawl.list_queues(10000) where queue in ('q.flow/one', 'q.n7', 'q.n8')), '201 202 201', 'with their workers');
-select cmp_ok(pg_temp.looks('select from pawl.list_workflows(most => 1000)'), '<', 1000::float8, 'workflows, too');
-select is((select string_agg(workers::text, ' ' order by workflow) from pawl.list_workflows(most => 1000, only_workflow => 'q.*') where workflow in ('q.flow', 'q.n7', 'q.n70')), '201 202 202', 'a worker of two steps counts once');
+select cmp_ok(pg_temp.looks('select from pawl.list_workflows(max_rows => 1000)'), '<', 1000::float8, 'workflows, too');
+select is((select string_agg(workers::text, ' ' order by workflow) from pawl.list_workflows(max_rows => 1000, only_workflow => 'q.*') where workflow in ('q.flow', 'q.n7', 'q.n70')), '201 202 202', 'a worker of two steps counts once');
 -- Every second queue has something, and none of it is the session's.
 select t.session(array(select 'q.n' || i from generate_series(1, 1000, 2) i), '1 h') as odd \gset
 select pawl.trigger('q.n' || i) from generate_series(2, 1000, 2) i \g /dev/null

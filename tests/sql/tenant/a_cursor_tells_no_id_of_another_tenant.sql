@@ -22,7 +22,7 @@ begin
     for v_page in 1..20 loop
         v_cursor := next_cursor;
         next_cursor := null;
-        for id, next_cursor in execute format('select %s, next_cursor from pawl.%s(cursor => $1, most => 2)', case what when 'list_runs' then 'run_id' else 'event_id' end, what) using v_cursor loop
+        for id, next_cursor in execute format('select %s, next_cursor from pawl.%s(cursor => $1, max_rows => 2)', case what when 'list_runs' then 'run_id' else 'event_id' end, what) using v_cursor loop
             return next;
         end loop;
         exit when next_cursor is null;

@@ -66,11 +66,11 @@ insert into try values
     ('select pawl.alter_workflow(''test.flow'', ''{}'')', 'PW007', ''),
     ('select runs from pawl.set_retention(''1 day'')', 'PW007', ''),
     ('select value from pawl.set_notify(''off'')', 'PW007', ''),
-    ('select act_no from pawl.list_acts()', 'PW007', ''),
+    ('select action_no from pawl.list_actions()', 'PW007', ''),
     ('select what from pawl.doctor()', 'PW007', ''),
     ('select run_id from pawl.list_runs()', 'nothing', ''),
     ('select run_id from pawl.list_runs(only_tenant => ''b'')', 'nothing', ''),
-    ('select name from pawl.list_waits(tenant => ''b'')', 'nothing', ''),
+    ('select name from pawl.list_waits(only_tenant => ''b'')', 'nothing', ''),
     ('select event_id from pawl.list_events()', 'nothing', ''),
     ('select event_id from pawl.list_events(only_tenant => ''b'')', 'nothing', '');
 grant all on try to :"bound";

@@ -18,18 +18,18 @@ end $$;
 \endif
 select is((select count(*) from pg_proc p where p.pronamespace = 'pawl'::regnamespace and has_function_privilege('stranger_' || current_database(), p.oid, 'execute')),
     (select count(*) from pg_proc p where p.pronamespace = 'pawl'::regnamespace), 'PUBLIC may execute every function');
-select is((select string_agg(found, ', ') from pawl.doctor() where what = 'rights' and found like 'PUBLIC has EXECUTE on % objects %grant_role(name,text,text)'), (select found from pawl.doctor() where what = 'rights' limit 1), 'which doctor says');
+select is((select string_agg(found, ', ') from pawl.doctor() where what = 'privileges' and found like 'PUBLIC has EXECUTE on % objects %grant_role(name,text,text)'), (select found from pawl.doctor() where what = 'privileges' limit 1), 'which doctor says');
 select is((select count(*) from t.foreign_matrix() where outcome <> '42501'), 0::bigint, 'before the first grant no role can call');
 set session authorization pawl_owner;
 select pawl.grant_role(('tv_' || current_database())::name, 'reader', 'victim') \g /dev/null
 reset session authorization;
 select is((select string_agg(format('%s: %s: %s, expected %s', kind, call, outcome, expected), e'\n') from t.foreign_matrix()), null, 'after the first grant each role may do what it was granted before');
 select is(t.foreign_privileges(), null, 'and no more');
-select is((select string_agg(found, ', ') from pawl.doctor() where what = 'rights'), null, 'doctor has nothing to say any more');
+select is((select string_agg(found, ', ') from pawl.doctor() where what = 'privileges'), null, 'doctor has nothing to say any more');
 -- The same by an install.
 revoke all on all routines in schema pawl from public;
 do $$ begin execute format('revoke all on schema pawl from %I', 'bound_' || current_database()); grant execute on all routines in schema pawl to public; end $$;
-select is((select string_agg(found, ', ') from pawl.doctor() where what = 'rights' and found like '%lacks USAGE%'),
+select is((select string_agg(found, ', ') from pawl.doctor() where what = 'privileges' and found like '%lacks USAGE%'),
     'role "bound_' || current_database() || '" lacks USAGE on 1 object of schema pawl that a grant names, for example pawl', 'doctor says which role lacks what it was granted');
 \getenv pawl_sql PAWL_SQL
 \if :{?pawl_sql}

@@ -27,17 +27,17 @@ select is((select count(*) from pg_namespace n, aclexplode(n.nspacl) a where n.n
 set role pawl_owner;
 \ir ../../../sql/test/clock.sql
 reset role;
-select pawl.grant_role(g.role_name, g.rights, g.tenant) from granted g \g /dev/null
+select pawl.grant_role(g.role_name, g.privilege_set, g.tenant) from granted g \g /dev/null
 select t.victim() \g /dev/null
 select is((select string_agg(format('%s: %s: %s, expected %s', kind, call, outcome, expected), e'\n') from t.foreign_matrix()), null, 'granted roles may do what they were granted, and others nothing');
 select pawl._make_partitions(pawl.now() + interval '20 days') \g /dev/null
 select cmp_ok((select count(*) from pg_class where relnamespace = 'pawl_data'::regnamespace and relname like 'run\_2%'), '>', 10::bigint, 'partitions that are made later');
 select is(t.foreign_privileges(), null, 'are closed, too');
-select is((select string_agg(found, ', ') from pawl.doctor() where what = 'rights'), null, 'doctor has nothing to say');
+select is((select string_agg(found, ', ') from pawl.doctor() where what = 'privileges'), null, 'doctor has nothing to say');
 set role pawl_owner;
 create table pawl_data.leftover (x int);
 reset role;
-select is((select count(*) from pawl.doctor() where what = 'rights' and found like '%pawl_data.leftover'), 5::bigint, 'except of a table that was created by hand');
+select is((select count(*) from pawl.doctor() where what = 'privileges' and found like '%pawl_data.leftover'), 5::bigint, 'except of a table that was created by hand');
 do $$ declare v text; begin
     foreach v in array array['bound', 'member', 'ambiguous', 'revoked', 'admin', 'stranger'] loop
         execute format('alter default privileges for role pawl_owner revoke all on tables from public, %I', v || '_' || current_database());

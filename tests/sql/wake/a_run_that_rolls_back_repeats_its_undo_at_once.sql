@@ -8,6 +8,6 @@ select is((select answer from pawl.fail(:s, :'r', :f, '{}', final => true)), 'ok
 select c.fence as f from t.one(:s) c \gset
 select is(t.answer(:s, :'r', :f, 'retry', 'rollback:pay#1', '{}', '{"policy": {"base_ms": 60000, "jitter": 0}}') || ' ' || t.answer(:s, :'r', :f, 'suspend'), 'ok ok', 'and its undo must be repeated');
 select is((select concat_ws(' ', answer, reason) from pawl.wake(array[:'r']::uuid[])), 'ok', 'it is woken');
-select is((select (c.record #>> '{tries,rollback:pay#1,due}')::timestamptz <= pawl.now() and c.rolling_back from t.one(:s) c), true, 'and may begin');
-select is(t.audit(:'r'), 'rollback_started try_failed wake', 'the audit has it');
+select is((select (c.record #>> '{retries,rollback:pay#1,due}')::timestamptz <= pawl.now() and c.rolling_back from t.one(:s) c), true, 'and may begin');
+select is(t.audit(:'r'), 'rollback_started attempt_failed wake', 'the audit has it');
 select * from finish();

@@ -10,9 +10,9 @@ select is(t.answer(:s, :'r', :f, 'suspend'), 'ok', 'and the run waits');
 select is((select string_agg(answer, ' ') from pawl.wake(array[:'r']::uuid[], step => 'a')), 'ok', 'one of them is woken');
 select is(t.state(:'r'), 'QUEUED', 'the run can be claimed');
 select c.fence as f, c.record as record from t.one(:s) c \gset
-select is((:'record'::json #>> '{tries,a#1,due}')::timestamptz, pawl.now(), 'its next attempt may begin');
-select is(:'record'::json #>> '{tries,a#1,n}', '1', 'and counts the failures before it');
-select is((:'record'::json #>> '{tries,b/c#1,due}')::timestamptz, pawl.now() + interval '1 h', 'the other waits still');
+select is((:'record'::json #>> '{retries,a#1,due}')::timestamptz, pawl.now(), 'its next attempt may begin');
+select is(:'record'::json #>> '{retries,a#1,n}', '1', 'and counts the failures before it');
+select is((:'record'::json #>> '{retries,b/c#1,due}')::timestamptz, pawl.now() + interval '1 h', 'the other waits still');
 select is(t.answer(:s, :'r', :f, 'suspend'), 'ok', 'it waits for that one');
 select is(t.state(:'r'), 'PAUSED retry', 'again');
 select is((select string_agg(answer, ' ') from pawl.wake(array[:'r']::uuid[])), 'ok', 'without a name all are woken');

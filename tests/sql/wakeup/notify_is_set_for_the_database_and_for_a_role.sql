@@ -22,7 +22,7 @@ select t.dblink_exec('ear', format('listen "pawl_%s"', :s)) as x \gset
 select pawl.idle(:s) \gset
 \set run '$$select run_id::text from pawl.trigger(''test.flow'')$$'
 select results_eq('select * from pawl.set_notify()', $$values (null::text, 'on')$$, 'on unless it is set');
-select is((select count(*) from pawl.list_acts() where what = 'set_notify'), 0::bigint, 'a call without arguments is not recorded as an action');
+select is((select count(*) from pawl.list_actions() where what = 'set_notify'), 0::bigint, 'a call without arguments is not recorded as an action');
 select is(t.notified(:run), 1::bigint, 'on: an idle worker is notified');
 select results_eq($$select * from pawl.set_notify('off', by => 'ann')$$, $$values (null::text, 'off')$$, 'off for the database');
 select is(t.notified(:run), 0::bigint, 'off: nothing is notified');
@@ -47,7 +47,7 @@ select throws_ok($$select * from pawl.set_notify('default')$$, 'PW003', null, 't
 select throws_ok($$select * from pawl.set_notify('off', 'notify_nobody')$$, 'PW001', null, 'no such role');
 select results_eq(format($$select * from pawl.set_notify('default', %L)$$, :'loud'), $$values (null::text, 'on')$$, 'only the database is left');
 select results_eq($$select value from pawl.set_notify('default', 'notify_nobody')$$, $$values ('on')$$, 'of a role that was dropped it can be removed as well');
-select is((select string_agg(who || ' ' || (detail ->> 'notify'), ', ' order by act_no) from pawl.list_acts() where what = 'set_notify'),
+select is((select string_agg(who || ' ' || (detail ->> 'notify'), ', ' order by action_no) from pawl.list_actions() where what = 'set_notify'),
     format('ann off, %1$s on, %1$s on, %1$s off, %1$s default, %1$s default, %1$s default', session_user), 'each change is recorded as an action');
 drop owned by :"quiet", :"loud", :"both";
 drop role :"both", :"quiet", :"loud";

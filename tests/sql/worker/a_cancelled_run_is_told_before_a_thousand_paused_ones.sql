@@ -9,5 +9,5 @@ select max(run_id::text) as r from pawl.claim(:s, 1000, 2) \gset
 select is((select count(*) from pawl.held(:s)), 1002::bigint, 'a worker holds more');
 select count(*) as n from pawl.pause(:'all') \gset
 select is((select answer from pawl.cancel(array[:'r'::uuid])), 'ok', 'the last one is cancelled');
-select is((select string_agg(told, ' ') from pawl.heartbeat(:s) where run_id = :'r'), 'cancelled', 'and it is told');
+select is((select string_agg(notice, ' ') from pawl.heartbeat(:s) where run_id = :'r'), 'cancelled', 'and it is told');
 select * from finish();

@@ -8,7 +8,7 @@ select t.session() as other \gset
 select run_id as r, fence as f from t.held(:s) \gset
 select pawl.test_clock_set(pg_postmaster_start_time() + interval '10 min') \g /dev/null
 select pawl.housekeep() \g /dev/null
-select is((select attempt || ' ' || crashes from pawl_data.task where run_id = :'r'), '1 0', 'one full lease after the start nothing is swept yet');
+select is((select execution || ' ' || crashes from pawl_data.task where run_id = :'r'), '1 0', 'one full lease after the start nothing is swept yet');
 select is((select count(*) from pawl.held(:s)), 1::bigint, 'the session has it still');
 select pawl.test_clock_advance('1 s') \g /dev/null
 select pawl.housekeep() \g /dev/null

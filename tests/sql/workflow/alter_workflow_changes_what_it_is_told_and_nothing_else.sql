@@ -10,6 +10,6 @@ select throws_ok($$select pawl.alter_workflow('a.flow', '{"jitter": 7}')$$, 'PW0
 select throws_ok($$select pawl.alter_workflow('a.flow', '[]')$$, 'PW003', null, 'no list');
 select throws_ok($$select pawl.alter_workflow('a.flow', null)$$, 'PW003', null, 'not nothing');
 select throws_ok($$select pawl.alter_workflow('no.such', '{}')$$, 'PW002', null, 'nothing unknown');
-select is((select what from pawl.list_acts() limit 1), 'alter_workflow', 'it is on record');
+select is((select what from pawl.list_actions() limit 1), 'alter_workflow', 'it is on record');
 
 select * from finish();

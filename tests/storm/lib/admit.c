@@ -12,7 +12,7 @@ enum {
 
 /* Kinds of entries, as they are counted. */
 static const char *const kinds[] = {"trigger", "claim", "step", "begin", "step_error", "retry",
-    "took", "sleep", "event", "signal", "approval", "child", "complete", "fail", "suspend",
+    "confirm", "sleep", "event", "signal", "approval", "child", "complete", "fail", "suspend",
     "release", "drift", "start", "note", "record", "due", "promote", "take_back", "limit", "cancel",
     "signal sent", "retry asked", NULL};
 

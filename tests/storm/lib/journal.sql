@@ -239,9 +239,9 @@ $$;
 
 alter function pawl.claim set schema journal;
 create function pawl.claim(
-    session bigint, most int default 1, request int default null, start boolean default true, quiet boolean default false)
+    session bigint, max_tasks int default 1, request int default null, start boolean default true, quiet boolean default false)
 returns table (
-    run_id uuid, task int, fence int, workflow text, round int, attempt int, tenant text, triggered_at timestamptz,
+    run_id uuid, task int, fence int, workflow text, round int, execution int, tenant text, triggered_at timestamptz,
     rolling_back boolean, suspect boolean, input json, metadata json, record json, step_timeout_ms bigint,
     run_timeout_ms bigint, tick_due boolean)
 language plpgsql
@@ -255,12 +255,12 @@ declare
     v_runs uuid[] := '{}';
     v_told text[] := '{}';
 begin
-    for run_id, task, fence, workflow, round, attempt, tenant, triggered_at, rolling_back, suspect, input, metadata, record,
-        step_timeout_ms, run_timeout_ms, tick_due in select c.* from journal.claim(session, most, request, start, quiet) c
+    for run_id, task, fence, workflow, round, execution, tenant, triggered_at, rolling_back, suspect, input, metadata, record,
+        step_timeout_ms, run_timeout_ms, tick_due in select c.* from journal.claim(session, max_tasks, request, start, quiet) c
     loop
         -- Of a flow only the run itself has a record like this, and nobody reads it.
         v_runs := v_runs || run_id;
-        v_told := v_told || case when task = 0 then concat_ws(' ', run_id || '/0', fence, workflow, round, attempt, '''' || tenant || '''',
+        v_told := v_told || case when task = 0 then concat_ws(' ', run_id || '/0', fence, workflow, round, execution, '''' || tenant || '''',
             rolling_back, suspect, input::jsonb, coalesce(metadata::jsonb, 'null'), coalesce(step_timeout_ms, -1),
             coalesce(run_timeout_ms, -1)) || e'\n' || oracle.record(record, rolling_back) end;
         return next;
@@ -270,7 +270,7 @@ begin
     end if;
     insert into journal.entry (n, item, seen, at, what, session, run, args, told, image)
     select k.n, c.item, v_seen, journal.at(), 'claim', session, c.run_id,
-           json_build_object('most', most, 'request', request, 'start', start is not false, 'quiet', coalesce(quiet, false),
+           json_build_object('most', max_tasks, 'request', request, 'start', start is not false, 'quiet', coalesce(quiet, false),
                'count', cardinality(v_runs)),
            c.told,
            -- A claim whose reply was lost, made again, has locked nothing.
@@ -314,7 +314,7 @@ as $$
     select k.n, i.item, p_seen, journal.at(), 'item', p_session, i.run_id,
            json_build_object('fence', i.fence, 'kind', i.kind, 'name', i.name, 'seq', i.seq, 'millis', i.millis, 'option', i.option::json,
                -- What the engine chose.
-               'due', (select journal.us((t.tries -> case when i.kind = 'retry' then i.name else '' end ->> 'due')::timestamptz)
+               'due', (select journal.us((t.retries -> case when i.kind = 'retry' then i.name else '' end ->> 'due')::timestamptz)
                        from pawl_data.task t where i.kind in ('retry', 'fail') and t.run_id = i.run_id and t.task_no = 0),
                'reason', (select t.reason from pawl_data.task t where i.kind = 'suspend' and t.run_id = i.run_id and t.task_no = 0),
                'event', (select s.source_id from pawl_data.step s where i.kind = 'event' and s.run_id = i.run_id and s.name = i.name
@@ -333,7 +333,7 @@ do $do$
 declare
     v_form text;
 begin
-    foreach v_form in array array['commit', 'commit_carefully'] loop
+    foreach v_form in array array['commit', 'commit_each'] loop
         execute format('alter function pawl.%I set schema journal', v_form);
         execute format($form$
 create function pawl.%1$I(
@@ -409,7 +409,7 @@ $$;
 
 alter function pawl.heartbeat set schema journal;
 create function pawl.heartbeat(session bigint, running json default null)
-returns table (epoch int, lease_until timestamptz, run_id uuid, task int, told text, tick_due boolean)
+returns table (epoch int, lease_until timestamptz, run_id uuid, task int, notice text, tick_due boolean)
 language plpgsql
 volatile
 security definer
@@ -505,7 +505,7 @@ create trigger journal after update on pawl_data.task for each row
     execute function journal.see_promoted();
 
 alter function pawl._promote set schema journal;
-create function pawl._promote(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create function pawl._promote(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -515,7 +515,7 @@ declare
     v_count int;
 begin
     perform set_config('journal.doing', 'promote', true);
-    v_count := journal._promote(p_now, p_most, p_tenant, p_each);
+    v_count := journal._promote(p_now, p_max, p_tenant, p_each);
     perform set_config('journal.doing', '', true);
     return v_count;
 end
@@ -538,7 +538,7 @@ end
 $$;
 
 alter function pawl._enforce_limits set schema journal;
-create function pawl._enforce_limits(p_now timestamptz, p_most int, p_tenant text, p_each boolean)
+create function pawl._enforce_limits(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
 volatile
@@ -548,7 +548,7 @@ declare
     v_count int;
 begin
     perform set_config('journal.doing', 'limits', true);
-    v_count := journal._enforce_limits(p_now, p_most, p_tenant, p_each);
+    v_count := journal._enforce_limits(p_now, p_max, p_tenant, p_each);
     perform set_config('journal.doing', '', true);
     return v_count;
 end

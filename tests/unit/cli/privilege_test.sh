@@ -9,7 +9,7 @@ import sys
 
 root = pathlib.Path(sys.argv[1])
 engine = (root / "sql/code/ground/grants.sql").read_text()
-engine = engine[engine.index("function pawl._rights("):]
+engine = engine[engine.index("function pawl._functions_of("):]
 sql = {name: set(re.findall(r"'([a-z]\w*)'", verbs)) for name, verbs in re.findall(r"when '(\w+)' then array\[(.*?)\]", engine, re.S)}
 sql["common"] = set(re.findall(r"'(\w+)'", re.search(r"return array\[(.*?)\]", engine, re.S)[1]))
 command = (root / "src/cli/report/privilege.c").read_text()

@@ -223,7 +223,8 @@ a_run_without_a_function_here_is_deferred(void **state)
         "retry no_handler#0 {\"code\":\"no_handler\",\"message\":\"the worker has no function for "
         "\\\"demo.v1\\\"\"} " POLICY "\"failure\":1}");
     assert_string_equal(fake_core_last(), "suspend - - -");
-    task = claim("{\"tries\":{\"no_handler#0\":{\"n\":6,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
+    task =
+        claim("{\"retries\":{\"no_handler#0\":{\"n\":6,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
     task->workflow = "other.v1";
     fake_core_handle(handle, NULL);
     pw_executor_execute(fake_core_worker(), task->run);
@@ -246,7 +247,7 @@ a_run_that_was_deferred_is_executed_where_there_is_a_function(void **state)
 {
     (void)state;
     fake_core_handle(handle, NULL);
-    claim("{\"tries\":{\"no_handler#0\":{\"n\":6,\"due\":\"2026-03-01T12:00:00+00:00\"}}}")
+    claim("{\"retries\":{\"no_handler#0\":{\"n\":6,\"due\":\"2026-03-01T12:00:00+00:00\"}}}")
         ->userdata = fake_core_worker();
     pw_executor_execute(fake_core_worker(), tasks[0]->run);
     assert_int_equal(fake_core_count(), 1);

@@ -69,7 +69,7 @@ records_that_were_not_asked_for_are_told(void **state)
           "\"output\":1},"
           "{\"name\":\"b#1\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":2,\"output\":1},"
           "{\"name\":\"c#1\",\"kind\":\"sleep\",\"state\":\"SUCCESS\",\"seq\":3}],"
-          "\"tries\":{\"\":{\"n\":1},\"z#1\":{\"n\":1}}}");
+          "\"retries\":{\"\":{\"n\":1},\"z#1\":{\"n\":1}}}");
     assert_int_equal(pawl_step_begin(run, "b", NULL), PAWL_OK);
     pawl_run_finish(run, PAWL_OK, pawl_text("1"));
     assert_string_equal(fake_core_last(), "complete - 1 {\"unused\":[\"a#1\",\"c#1\"]}");

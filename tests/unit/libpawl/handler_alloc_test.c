@@ -283,7 +283,7 @@ a_call_without_memory_has_done_nothing_and_can_be_repeated(void **state)
             insist(task->run);
             last = fake_core_count() - 1;
             assert_string_equal(fake_core_item(last), "child kid#1 {} {\"workflow\":\"w\"}");
-            assert_string_equal(fake_core_item(last - 1), "took pay#1 - -");
+            assert_string_equal(fake_core_item(last - 1), "confirm pay#1 - -");
             assert_string_equal(fake_core_item(last - 2), "step half#1 3 -");
             fake_core_end(task);
         }

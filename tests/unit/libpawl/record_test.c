@@ -32,7 +32,7 @@ static const char whole[] =
     "{\"name\" : \"no#1\", \"kind\" : \"approval\", \"state\" : \"SUCCESS\", \"seq\" : 6, "
     "\"output\" : {\"approved\": false}, \"error\" : null}], "
     "\"waits\" : [{\"name\" : \"a/b/nap#2\", \"kind\" : \"sleep\", \"child\" : null}], "
-    "\"tries\" : {\"book#1\": {\"n\": 2, \"of\": 5, \"due\": \"2026-03-01T12:00:01.5+00:00\", "
+    "\"retries\" : {\"book#1\": {\"n\": 2, \"of\": 5, \"due\": \"2026-03-01T12:00:01.5+00:00\", "
     "\"error\": {}}, "
     "\"store#1\": {\"n\": 1, \"due\": \"2026-03-01T11:00:00+00:00\"}, \"\": {\"n\": 3}}, "
     "\"undos\" : null, \"later\" : [1, 2]}";
@@ -115,7 +115,7 @@ static void
 undos_come_in_their_order_with_what_they_need(void **state)
 {
     static const char json[] =
-        "{\"steps\": [], \"waits\": [], \"tries\": {}, \"undos\": ["
+        "{\"steps\": [], \"waits\": [], \"retries\": {}, \"undos\": ["
         "{\"name\": \"b#1\", \"undo\": {\"handler\": \"unb\", \"input\": {\"x\": 1}, \"policy\": "
         "{\"max_attempts\": 2}}, "
         "\"output\": 7, \"uncertain\": false}, "
@@ -177,12 +177,12 @@ what_makes_no_sense_is_refused(void **state)
         "{\"steps\":[{\"name\":\"a#1\",\"kind\":\"step\",\"state\":\"ERROR\",\"seq\":2147483648}]}",
         "{\"steps\": [{\"name\": \"a#1\", \"state\": \"SUCCESS\", \"seq\": 1}]}",
         "{\"steps\": [{\"kind\": \"step\", \"state\": \"SUCCESS\", \"seq\": 1}]}",
-        "{\"waits\": [{\"name\": \"a#1\"}]}", "{\"tries\": []}", "{\"tries\": {\"a#1\": {}}}",
-        "{\"tries\": {\"a#1\": {\"n\": -1}}}",
-        "{\"tries\": {\"a#1\": {\"n\": 1, \"due\": \"soon\"}}}", "{\"undos\": {}}",
+        "{\"waits\": [{\"name\": \"a#1\"}]}", "{\"retries\": []}", "{\"retries\": {\"a#1\": {}}}",
+        "{\"retries\": {\"a#1\": {\"n\": -1}}}",
+        "{\"retries\": {\"a#1\": {\"n\": 1, \"due\": \"soon\"}}}", "{\"undos\": {}}",
         "{\"undos\": [{}]}", "{\"undos\": [{\"name\": \"a#1\"}]}",
         "{\"undos\": [{\"uncertain\": true}]}", "{\"steps\": []",
-        "{\"tries\": {\"a#1\": {\"n\": 1}}"};
+        "{\"retries\": {\"a#1\": {\"n\": 1}}"};
     struct pw_arena arena;
 
     (void)state;

@@ -96,7 +96,7 @@ an_undo_that_fails_is_tried_again_with_its_own_policy(void **state)
     (void)state;
     begin("{\"steps\":[{\"name\":\"rollback:c#1\",\"kind\":\"step\",\"state\":\"SUCCESS\",\"seq\":"
           "4}],"
-          "\"tries\":{\"rollback:x/b#2\":{\"n\":3,\"due\":\"2026-03-01T12:00:00+00:00\"}}," UNDOS
+          "\"retries\":{\"rollback:x/b#2\":{\"n\":3,\"due\":\"2026-03-01T12:00:00+00:00\"}}," UNDOS
           "}");
     assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_EXECUTE);
     assert_int_equal(pawl_step_attempt(run), 4);
@@ -116,8 +116,8 @@ an_undo_that_is_not_due_suspends(void **state)
     const char *handler;
 
     (void)state;
-    begin(
-        "{\"tries\":{\"rollback:c#1\":{\"n\":3,\"due\":\"2026-03-01T12:00:30+00:00\"}}," UNDOS "}");
+    begin("{\"retries\":{\"rollback:c#1\":{\"n\":3,\"due\":\"2026-03-01T12:00:30+00:00\"}}," UNDOS
+          "}");
     assert_int_equal(pawl_run_undo_next(run, &handler, NULL, NULL), PAWL_SUSPENDED);
 }
 

@@ -48,7 +48,7 @@ facts_are_those_of_the_claim(void **state)
     begin(NULL);
     task->userdata = &mine;
     task->tenant = "acme";
-    task->attempt = 3;
+    task->execution = 3;
     task->metadata = pawl_text("{\"m\":1}");
     assert_string_equal(pawl_run_id(run), "019ab000-0000-7000-8000-000000000001");
     assert_string_equal(pawl_run_workflow(run), "demo.v1");

@@ -202,7 +202,7 @@ the_last_failure_is_final_and_says_why(void **state)
     struct plan plan = {.status = PAWL_EFAILED};
 
     (void)state;
-    begin("{\"tries\":{\"a#1\":{\"n\":4,\"due\":\"2026-03-01T11:59:59+00:00\"}}}");
+    begin("{\"retries\":{\"a#1\":{\"n\":4,\"due\":\"2026-03-01T11:59:59+00:00\"}}}");
     fake_core_answer((struct fake_answer){.final = true});
     assert_int_equal(pawl_step(run, "a", work, &plan, NULL), PAWL_EFAILED);
     assert_item(0, "retry a#1", plain_error(PAWL_EFAILED, "efailed"), "{\"failure\":5}");
@@ -215,7 +215,7 @@ a_try_that_is_not_due_suspends_at_once(void **state)
     struct plan plan = {0};
 
     (void)state;
-    begin("{\"tries\":{\"a#1\":{\"n\":1,\"due\":\"2026-03-01T12:00:40+00:00\"}}}");
+    begin("{\"retries\":{\"a#1\":{\"n\":1,\"due\":\"2026-03-01T12:00:40+00:00\"}}}");
     assert_int_equal(pawl_step(run, "a", work, &plan, NULL), PAWL_SUSPENDED);
     assert_int_equal(plan.calls, 0);
     assert_int_equal(fake_core_count(), 0);

@@ -177,7 +177,7 @@ a_step_that_was_begun_before_is_not_begun_again(void **state)
     (void)state;
     begin("{\"steps\":[{\"name\":\"book#1\",\"kind\":\"step\",\"state\":\"RUNNING\",\"seq\":3,"
           "\"output\":null,\"error\":null}],"
-          "\"tries\":{\"book#1\":{\"n\":2,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
+          "\"retries\":{\"book#1\":{\"n\":2,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
     pawl_run_set_option(run, "undo", "unbook");
     assert_int_equal(pawl_step_begin(run, "book", NULL), PAWL_EXECUTE);
     assert_int_equal(fake_core_count(), 0);
@@ -301,7 +301,7 @@ a_transaction_gets_a_token_and_is_taken_note_of(void **state)
     fake_core_answer((struct fake_answer){
         .answer = PW_ANSWER_ALREADY, .state = PW_STATE_SUCCESS, .output = "{\"paid\":1}"});
     assert_int_equal(pawl_step_confirm(run, &output), PAWL_OK);
-    assert_string_equal(fake_core_item(0), "took pay#1 - -");
+    assert_string_equal(fake_core_item(0), "confirm pay#1 - -");
     assert_string_equal(output.data, "{\"paid\":1}");
     assert_int_equal(pawl_step_confirm(run, &output), PAWL_EINVAL);
     assert_int_equal(pawl_step_begin_transaction(run, "pay", &output, NULL), PAWL_EINVAL);
@@ -444,7 +444,7 @@ static void
 a_step_knows_which_try_it_is(void **state)
 {
     (void)state;
-    begin("{\"tries\":{\"pay#1\":{\"n\":2,\"due\":\"2026-03-01T12:00:00+00:00\"},"
+    begin("{\"retries\":{\"pay#1\":{\"n\":2,\"due\":\"2026-03-01T12:00:00+00:00\"},"
           "\"worn#1\":{\"n\":2147483647,\"due\":\"2026-03-01T12:00:00+00:00\"}}}");
     assert_int_equal(pawl_step_attempt(run), 0);
     assert_int_equal(pawl_step_begin(run, "pay", NULL), PAWL_EXECUTE);

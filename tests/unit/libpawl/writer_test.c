@@ -91,10 +91,10 @@ a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch(void **state)
     writer->commit = (struct pw_request){.kind = PW_REQUEST_COMMIT, .session = 1};
     pw_batch_reply(worker, writer, &reply, now_us);
     assert_int_equal(writer->batch.count, 1);
-    assert_false(writer->batch.careful);
+    assert_false(writer->batch.one_by_one);
     writer->commit.session = 2;
     pw_batch_reply(worker, writer, &reply, now_us);
-    assert_true(writer->batch.careful);
+    assert_true(writer->batch.one_by_one);
 }
 
 /* Rows of one column, as numbers of items. */
@@ -132,12 +132,12 @@ an_answer_without_a_row_for_each_item_counts_for_none(void **state)
         writer->batch.items[0] = &items[0];
         writer->batch.items[1] = &items[1];
         writer->batch.count = 2;
-        writer->batch.careful = false;
+        writer->batch.one_by_one = false;
         reply.rows = i < 4 ? number_rows(wrong[i], 2) : number_rows((int[]){1}, 1);
         pw_batch_reply(worker, writer, &reply, now_us);
         pw_rows_done(&reply.rows);
         assert_int_equal(writer->batch.count, 2);
-        assert_true(writer->batch.careful);
+        assert_true(writer->batch.one_by_one);
     }
     writer->batch.count = 0;
 }
