@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs that trigger runs. A child has its own retries, limits and history, and may be executed by another worker; its parent
- * waits without holding anything. A detached child, which nobody waits for, is made with pawl_child_detached().
+ * waits without holding anything. A detached child, for which its parent does not wait, is made with pawl_child_detached(). Of the
+ * three chapters here one fails, and the book ends without it.
  *
- *     child_runs            works until it is killed, which may happen at any time
- *     child_runs demo       one book of three chapters, one of which fails, and exits
- *
- * The database is the one that libpq's variables name (PGHOST, PGDATABASE …).
+ *     child_runs &
+ *     pawl trigger demo.book.v1 --wait
  */
 #include <pawl/pawl.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void
-check(pawl_status status, pawl_error **error)
-{
-    if (status != PAWL_OK) {
-        fprintf(stderr, "%s: %s\n", pawl_status_name(status), pawl_error_message(*error));
-        exit(1);
-    }
-}
 
 static pawl_status
 write_chapter(pawl_run *run, pawl_bytes input, pawl_bytes *output)
@@ -69,50 +55,8 @@ write_book(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 }
 PAWL_WORKFLOW("demo.book.v1", write_book);
 
-static void
-produce(const pawl_config *config)
-{
-    pawl_trigger *trigger = pawl_trigger_new("demo.book.v1");
-    pawl_client *client;
-    pawl_error *error;
-    char run_id[PAWL_ID_SIZE];
-    pawl_bytes output;
-
-    check(pawl_client_open(config, &client, &error), &error);
-    check(pawl_client_trigger(client, trigger, run_id, NULL, &error), &error);
-    check(pawl_client_wait(client, run_id, 30000, &output, &error), &error);
-    printf("%s\n", output.data);
-    pawl_client_close(client);
-    pawl_trigger_free(trigger);
-}
-
-static void *
-work(void *worker)
-{
-    pawl_error *error;
-
-    check(pawl_worker_run(worker, &error), &error);
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
-    pawl_config *config = pawl_config_new();
-    pawl_worker *worker;
-    pawl_error *error;
-    pthread_t thread;
-
-    check(pawl_worker_new(config, &worker, &error), &error);
-    check(pawl_worker_handle_declared(worker, NULL, &error), &error);
-    check(pawl_worker_start(worker, &error), &error);
-    check(pthread_create(&thread, NULL, work, worker) == 0 ? PAWL_OK : PAWL_ENOMEM, &error);
-    if (argc > 1 && strcmp(argv[1], "demo") == 0) {
-        produce(config);
-        pawl_worker_drain(worker);
-    }
-    pthread_join(thread, NULL);
-    pawl_worker_free(worker);
-    pawl_config_free(config);
-    return 0;
+    return pawl_worker_main(argc, argv);
 }

@@ -1,29 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A wide flow: an album of 1,000 images, a task for each of them, and one page at the end. Any number of these processes share the tasks;
- * what one of them was doing when it was killed is done again by another, and the page is made once.
+ * A wide flow: an album of 1,000 images, a task for each of them, and one page at the end. Any number of these processes share the
+ * tasks. If one of them is killed, another one does its unfinished tasks again, and the page is made once.
  *
- *     pawl flow apply flow/thumbnails.json
- *     flow_thumbnails          works until it is killed, which may happen at any time
- *     flow_thumbnails demo     an album, and exits
- *
- * The database is the one that libpq's variables name (PGHOST, PGDATABASE …).
+ *     pawl flow apply examples/flow/thumbnails.json >/dev/null
+ *     flow_thumbnails &
+ *     pawl trigger content.thumbnails.v1 --wait
  */
 #include <pawl/pawl.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void
-check(pawl_status status, pawl_error **error)
-{
-    if (status != PAWL_OK) {
-        fprintf(stderr, "%s: %s\n", pawl_status_name(status), pawl_error_message(*error));
-        exit(1);
-    }
-}
 
 enum {
     ALBUM = 1000,
@@ -77,40 +63,8 @@ make_page(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 }
 PAWL_WORKFLOW("content.thumbnails.v1/make_page", make_page);
 
-static void *
-produce(void *worker)
-{
-    pawl_trigger *trigger = pawl_trigger_new("content.thumbnails.v1");
-    pawl_client *client;
-    pawl_error *error;
-    char run_id[PAWL_ID_SIZE];
-    pawl_bytes output;
-
-    check(pawl_client_open(NULL, &client, &error), &error);
-    check(pawl_client_trigger(client, trigger, run_id, NULL, &error), &error);
-    check(pawl_client_wait(client, run_id, 60000, &output, &error), &error);
-    printf("%s\n", output.data);
-    pawl_client_close(client);
-    pawl_trigger_free(trigger);
-    pawl_worker_drain(worker);
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
-    bool demo = argc > 1 && strcmp(argv[1], "demo") == 0;
-    pawl_worker *worker;
-    pawl_error *error;
-    pthread_t thread;
-
-    check(pawl_worker_new(NULL, &worker, &error), &error);
-    check(pawl_worker_handle_declared(worker, NULL, &error), &error);
-    if (demo)
-        check(pthread_create(&thread, NULL, produce, worker) == 0 ? PAWL_OK : PAWL_ENOMEM, &error);
-    check(pawl_worker_run(worker, &error), &error);
-    if (demo)
-        pthread_join(thread, NULL);
-    pawl_worker_free(worker);
-    return 0;
+    return pawl_worker_main(argc, argv);
 }

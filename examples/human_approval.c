@@ -1,26 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A person decides. While a run waits for that, for days, it holds no thread and no connection: it is a row in the database.
+ * A person decides. While a run waits for that, for days, it holds no thread and no connection: it is a row in the database. The
+ * first expense is approved, the second one is rejected, and for the third one the time passes.
  *
- *     human_approval            works until it is killed, which may happen at any time
- *     human_approval demo       three expenses: one approved, one rejected, one that nobody looks at; and exits
- *
- * An operator decides: select pawl.approve('RUN', 'manager', by => 'dora'); pawl.list_waits() says what waits. The database is the one that libpq's variables name (PGHOST, PGDATABASE …).
+ *     human_approval &
+ *     run=$(pawl trigger demo.expense.v1 -i '{"for": "tea"}')
+ *     until pawl approval list -o json | grep -q "$run"; do sleep 0.1; done
+ *     pawl approve "$run" manager --by dora --why good
+ *     pawl run wait "$run"
+ *     run=$(pawl trigger demo.expense.v1 -i '{"for": "a yacht"}')
+ *     until pawl approval list -o json | grep -q "$run"; do sleep 0.1; done
+ *     pawl reject "$run" manager --by dora --why 'too small'
+ *     pawl run wait "$run"
+ *     pawl trigger demo.expense.v1 -i '{"patience_ms": 300}' --wait
  */
 #include <pawl/pawl.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void
-check(pawl_status status, pawl_error **error)
-{
-    if (status != PAWL_OK) {
-        fprintf(stderr, "%s: %s\n", pawl_status_name(status), pawl_error_message(*error));
-        exit(1);
-    }
-}
 
 static pawl_status
 pay(pawl_run *run, void *userdata, pawl_bytes *output)
@@ -44,76 +38,15 @@ expense(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (status == PAWL_EREFUSED)
         return pawl_run_printf(run, output, "{\"paid\": false, \"decision\": %s}", decision.data);
     if (status == PAWL_ETIMEOUT)
-        return pawl_run_printf(
-            run, output, "{\"paid\": false, \"because\": \"nobody has decided\"}");
+        return pawl_run_printf(run, output, "{\"paid\": false, \"because\": \"no decision came\"}");
     if (status != PAWL_OK)
         return status;
     return pawl_step(run, "pay", pay, &decision, output);
 }
 PAWL_WORKFLOW("demo.expense.v1", expense);
 
-/* What pawl.approve() and pawl.reject() are in SQL. */
-static void
-decide(pawl_client *client, const char *verb, const char *run_id, const char *why)
-{
-    const char *names[] = {"run", "name", "by", "why"};
-    const char *values[] = {run_id, "manager", "dora", why};
-    pawl_error *error;
-
-    check(pawl_client_call(client, verb, names, values, 4, NULL, &error), &error);
-}
-
-static void
-produce(const pawl_config *config)
-{
-    static const char *const expenses[] = {
-        "{\"for\": \"tea\"}", "{\"for\": \"a yacht\"}", "{\"patience_ms\": 300}"};
-    pawl_trigger *trigger = pawl_trigger_new("demo.expense.v1");
-    pawl_client *client;
-    pawl_error *error;
-    char run_id[PAWL_ID_SIZE];
-    pawl_bytes output;
-
-    check(pawl_client_open(config, &client, &error), &error);
-    for (int i = 0; i < 3; i++) {
-        pawl_trigger_set_input(trigger, pawl_text(expenses[i]));
-        check(pawl_client_trigger(client, trigger, run_id, NULL, &error), &error);
-        if (i < 2)
-            decide(client, i == 0 ? "approve" : "reject", run_id, i == 0 ? "good" : "too small");
-        check(pawl_client_wait(client, run_id, 30000, &output, &error), &error);
-        printf("%s -> %s\n", expenses[i], output.data);
-    }
-    pawl_client_close(client);
-    pawl_trigger_free(trigger);
-}
-
-static void *
-work(void *worker)
-{
-    pawl_error *error;
-
-    check(pawl_worker_run(worker, &error), &error);
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
-    pawl_config *config = pawl_config_new();
-    pawl_worker *worker;
-    pawl_error *error;
-    pthread_t thread;
-
-    check(pawl_worker_new(config, &worker, &error), &error);
-    check(pawl_worker_handle_declared(worker, NULL, &error), &error);
-    check(pawl_worker_start(worker, &error), &error);
-    check(pthread_create(&thread, NULL, work, worker) == 0 ? PAWL_OK : PAWL_ENOMEM, &error);
-    if (argc > 1 && strcmp(argv[1], "demo") == 0) {
-        produce(config);
-        pawl_worker_drain(worker);
-    }
-    pthread_join(thread, NULL);
-    pawl_worker_free(worker);
-    pawl_config_free(config);
-    return 0;
+    return pawl_worker_main(argc, argv);
 }

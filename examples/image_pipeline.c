@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pipeline of files: fetch a picture, make a small one of it, publish that. Each step runs a command and records a fact about its
- * file, not the file: records are small, and data stays where it is. The first download fails, and is tried again.
+ * file, not the file: records are small, and data stays where it is. The first download fails, and is tried again. Pictures go to
+ * the current directory.
  *
- *     image_pipeline            works until it is killed, which may happen at any time
- *     image_pipeline demo       one picture, and exits
- *
- * The database is the one that libpq's variables name (PGHOST, PGDATABASE …). Pictures go to the current directory.
+ *     cd "$(mktemp -d)"
+ *     image_pipeline &
+ *     pawl trigger demo.picture.v1 --wait
  */
 #include <pawl/pawl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void
-check(pawl_status status, pawl_error **error)
-{
-    if (status != PAWL_OK) {
-        fprintf(stderr, "%s: %s\n", pawl_status_name(status), pawl_error_message(*error));
-        exit(1);
-    }
-}
 
 /* One command. $1 is the run's id and part of each file's name: a step that is done twice overwrites its own file. */
 static pawl_status
@@ -70,50 +57,8 @@ process_picture(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 }
 PAWL_WORKFLOW("demo.picture.v1", process_picture);
 
-static void
-produce(const pawl_config *config)
-{
-    pawl_trigger *trigger = pawl_trigger_new("demo.picture.v1");
-    pawl_client *client;
-    pawl_error *error;
-    char run_id[PAWL_ID_SIZE];
-    pawl_bytes output;
-
-    check(pawl_client_open(config, &client, &error), &error);
-    check(pawl_client_trigger(client, trigger, run_id, NULL, &error), &error);
-    check(pawl_client_wait(client, run_id, 30000, &output, &error), &error);
-    printf("%s\n", output.data);
-    pawl_client_close(client);
-    pawl_trigger_free(trigger);
-}
-
-static void *
-work(void *worker)
-{
-    pawl_error *error;
-
-    check(pawl_worker_run(worker, &error), &error);
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
-    pawl_config *config = pawl_config_new();
-    pawl_worker *worker;
-    pawl_error *error;
-    pthread_t thread;
-
-    check(pawl_worker_new(config, &worker, &error), &error);
-    check(pawl_worker_handle_declared(worker, NULL, &error), &error);
-    check(pawl_worker_start(worker, &error), &error);
-    check(pthread_create(&thread, NULL, work, worker) == 0 ? PAWL_OK : PAWL_ENOMEM, &error);
-    if (argc > 1 && strcmp(argv[1], "demo") == 0) {
-        produce(config);
-        pawl_worker_drain(worker);
-    }
-    pthread_join(thread, NULL);
-    pawl_worker_free(worker);
-    pawl_config_free(config);
-    return 0;
+    return pawl_worker_main(argc, argv);
 }

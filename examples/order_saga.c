@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A saga: each step names an undo, stored before the step begins. If the run fails for good they are executed, last step first.
+ * A saga: each step names an undo, stored before the step begins. If the run fails permanently they are executed, last step first.
+ * One order here succeeds, and one cannot be shipped.
  *
- *     order_saga            works until it is killed, which may happen at any time
- *     order_saga demo       an order that goes well, one that cannot be shipped, and exits
- *
- * The database is the one that libpq's variables name (PGHOST, PGDATABASE …).
+ *     order_saga &
+ *     pawl trigger demo.order.v1 -i '{"to": "Bern"}' --wait
+ *     pawl trigger demo.order.v1 -i '{"by": "rocket"}' --wait
  */
 #include <pawl/pawl.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void
-check(pawl_status status, pawl_error **error)
-{
-    if (status != PAWL_OK) {
-        fprintf(stderr, "%s: %s\n", pawl_status_name(status), pawl_error_message(*error));
-        exit(1);
-    }
-}
 
 /* One step, in place of a call to another service; pawl_step_key() is what that would recognise a second call by. */
 static pawl_status
@@ -65,55 +54,8 @@ take_back(pawl_run *run, pawl_bytes input, pawl_bytes output)
 }
 PAWL_UNDO("demo.take_back", take_back);
 
-static void
-produce(const pawl_config *config)
-{
-    static const char *const orders[] = {"{\"to\": \"Bern\"}", "{\"by\": \"rocket\"}"};
-    pawl_trigger *trigger = pawl_trigger_new("demo.order.v1");
-    pawl_client *client;
-    pawl_error *error;
-    char run_id[PAWL_ID_SIZE];
-
-    check(pawl_client_open(config, &client, &error), &error);
-    for (int i = 0; i < 2; i++) {
-        printf("order %s\n", orders[i]);
-        pawl_trigger_set_input(trigger, pawl_text(orders[i]));
-        check(pawl_client_trigger(client, trigger, run_id, NULL, &error), &error);
-        printf("%s ", pawl_status_name(pawl_client_wait(client, run_id, 30000, NULL, &error)));
-        printf("%s\n", pawl_error_message(error));
-        pawl_error_free(error);
-    }
-    pawl_client_close(client);
-    pawl_trigger_free(trigger);
-}
-
-static void *
-work(void *worker)
-{
-    pawl_error *error;
-
-    check(pawl_worker_run(worker, &error), &error);
-    return NULL;
-}
-
 int
 main(int argc, char **argv)
 {
-    pawl_config *config = pawl_config_new();
-    pawl_worker *worker;
-    pawl_error *error;
-    pthread_t thread;
-
-    check(pawl_worker_new(config, &worker, &error), &error);
-    check(pawl_worker_handle_declared(worker, NULL, &error), &error);
-    check(pawl_worker_start(worker, &error), &error);
-    check(pthread_create(&thread, NULL, work, worker) == 0 ? PAWL_OK : PAWL_ENOMEM, &error);
-    if (argc > 1 && strcmp(argv[1], "demo") == 0) {
-        produce(config);
-        pawl_worker_drain(worker);
-    }
-    pthread_join(thread, NULL);
-    pawl_worker_free(worker);
-    pawl_config_free(config);
-    return 0;
+    return pawl_worker_main(argc, argv);
 }

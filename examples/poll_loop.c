@@ -3,10 +3,9 @@
  * A worker inside a loop that is not pawl's: one thread, poll(2), any number of runs under way. It watches the worker's
  * descriptor beside its own (here: signals), and calls on runs never block: they answer PAWL_PENDING and the run comes back later.
  *
- *     poll_loop            works until SIGTERM, then finishes what it has begun and leaves, within 10 s
- *     poll_loop demo       triggers 20 runs, executes them, and exits
+ *     poll_loop demo
  *
- * The database is the one that libpq's variables name (PGHOST, PGDATABASE …).
+ * With demo it triggers 20 runs, executes them and exits; without, it works until SIGTERM and leaves within 10 s.
  */
 #include <pawl/pawl.h>
 #include <poll.h>

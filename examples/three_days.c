@@ -3,9 +3,9 @@
  * A test of a workflow that sleeps for three days, over in a moment: the database's clock is moved by hand. This is how a test of
  * your own workflows can look.
  *
- *     three_days demo       tests, says what it finds, and exits 0 if all is well
+ *     three_days
  *
- * The database is a throwaway one, with pawl.sql and after it the test clock (sql/test/clock.sql); libpq's variables name it.
+ * The database is a throwaway one, with pawl.sql and after it the test clock (sql/test/clock.sql).
  */
 #include <pawl/pawl.h>
 #include <pawl/test.h>

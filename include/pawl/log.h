@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library has to tell. It never prints: without a callback nobody hears it. */
+/* What the library has to tell. It never prints; without a callback, log lines are dropped. (pawl_worker_main() prints them to standard error.) */
 #ifndef PAWL_LOG_H
 #define PAWL_LOG_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workers: a process that claims runs and executes handlers. There are two ways to use one:
+ * Workers: a process that claims runs and executes handlers. There are three ways to use one:
  *
- * - pawl_worker_run(): threads of the library call your handlers. Most programs want this.
+ * - pawl_worker_main(): the whole main() of a program that is a worker. Most programs want this.
+ * - pawl_worker_run(): threads of the library call your handlers, inside a program that does more.
  * - pawl_worker_start(), then pawl_worker_next() for each run: for bindings and for programs with a loop of their own.
  *
  * Everything a handler may do with its run is in run.h.
@@ -116,7 +117,10 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_worker_handle_table(pawl_worker *worker,
         PAWL_RETAIN_ __section__("pawl_declared"), __aligned__(sizeof(void *)))) = { \
         sizeof(pawl_declaration), text, handler_fn, undo_fn, {NULL, NULL, NULL, NULL}}
 
-/* Declares that a function is the handler of a workflow: PAWL_WORKFLOW("photo.thumbnail.v1", thumbnail); at file level. */
+/*
+ * Declares that a function is the handler of a workflow: PAWL_WORKFLOW("photo.thumbnail.v1", thumbnail); at file level. NULL for
+ * the function declares a worker that executes only rollbacks: PAWL_WORKFLOW("etl.orders.v1*", NULL);
+ */
 #define PAWL_WORKFLOW(name, handler) PAWL_DECLARE_(__LINE__, name, handler, NULL)
 
 /* Declares that a function is an undo handler: PAWL_UNDO("refund", refund); at file level. */
@@ -141,7 +145,41 @@ extern const pawl_declaration __stop_pawl_declared[]
  */
 #define pawl_worker_handle_declared(worker, userdata, error) \
     pawl_worker_handle_table(worker, __start_pawl_declared, PAWL_DECLARED_, userdata, error)
+
+/*
+ * The main() of a program that is a worker for all workflows that it declares:
+ *
+ *     int main(int argc, char **argv) { return pawl_worker_main(argc, argv); }
+ *
+ * See pawl_worker_main_table().
+ */
+#define pawl_worker_main(argc, argv) \
+    pawl_worker_main_table(argc, argv, __start_pawl_declared, PAWL_DECLARED_, NULL)
 #endif
+
+/*
+ * Makes a worker, registers count declarations from a table, executes runs until SIGINT or SIGTERM, and returns the exit code of
+ * the program. Must be called by the main thread before the program starts another one, and at most once.
+ *
+ * Every setting is an option, --drain-timeout=1m or --drain-timeout 1m, and a variable of the environment, PAWL_DRAIN_TIMEOUT; the
+ * option wins. The variable of database is PAWL_DATABASE_URL, as for the command pawl. --log-level (PAWL_LOG_LEVEL) chooses the
+ * lines of the log that go to standard error: error, warning (the default), info or debug. --help lists all. A password in argv is
+ * overwritten.
+ *
+ * After the first signal the worker drains: it claims nothing more, and runs that execute continue to their end, for at most the
+ * setting drain_timeout. After the second one the worker releases these runs, within a second, and the signal ends the process. So does
+ * a first signal that arrives before the worker is registered.
+ *
+ * Returns 0 after the worker has drained, 1 for an error that has no other code, 2 for a wrong option or variable, 7 if the
+ * database cannot be reached, 8 if pawl is not installed there or has another version, 9 if the role must not register a worker.
+ * Exits with 5 if handlers are still executing when drain_timeout has passed; their runs are released. Errors are printed to
+ * standard error. Once it is registered, a worker reconnects automatically for as long as it takes.
+ *
+ * Standard output becomes line-buffered. SIGINT and SIGTERM are blocked in all threads until it returns; see pawl_worker_run() for
+ * processes that handlers start.
+ */
+PAWL_API PAWL_MUST_USE int pawl_worker_main_table(
+    int argc, char **argv, const pawl_declaration *table, size_t count, void *userdata);
 
 /*
  * Connects, registers the worker, creates workflows that it handles by whole name and that do not exist (where the role may),

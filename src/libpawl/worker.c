@@ -191,6 +191,17 @@ pawl_worker_drain(pawl_worker *worker)
     pw_io_wake(worker);
 }
 
+bool
+pw_worker_stopped(pawl_worker *worker)
+{
+    bool stopped;
+
+    (void)pthread_mutex_lock(&worker->lock);
+    stopped = worker->stopped;
+    (void)pthread_mutex_unlock(&worker->lock);
+    return stopped;
+}
+
 void
 pawl_worker_drain_within(pawl_worker *worker, int64_t timeout_ms)
 {
@@ -419,12 +430,12 @@ pawl_worker_handle_table(pawl_worker *worker, const pawl_declaration *table, siz
         if (entry->size < offsetof(pawl_declaration, unused) + sizeof(entry->unused)) {
             pw_error_set(&err, PAWL_EINVAL, "declaration %zu is not one", i);
             status = PAWL_EINVAL;
-        } else if (!check_pattern(entry->name, entry->handler != NULL, &err)) {
+        } else if (!check_pattern(entry->name, entry->undo == NULL, &err)) {
             status = PAWL_EINVAL;
-        } else if (entry->handler != NULL) {
-            status = add_handler(worker, entry->name, entry->handler, userdata, &err);
         } else if (entry->undo != NULL) {
             status = add_undo(worker, entry->name, entry->undo, userdata, &err);
+        } else {
+            status = add_handler(worker, entry->name, entry->handler, userdata, &err);
         }
         at += entry->size;
     }

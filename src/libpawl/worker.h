@@ -249,6 +249,8 @@ bool pw_worker_find_undo(
     pawl_worker *worker, const char *name, pawl_undo_fn *function, void **userdata);
 const struct pw_settings *pw_worker_settings(pawl_worker *worker);
 int pw_worker_drain_fd(pawl_worker *worker);
+/* Returns true if the worker has left: runs that still execute are not its own any more. Any thread. */
+bool pw_worker_stopped(pawl_worker *worker);
 /* Asks for a claim now; pw_worker_quiet() is true when one that began later gave nothing and nothing is held. Any thread. */
 void pw_worker_look(pawl_worker *worker);
 bool pw_worker_quiet(pawl_worker *worker);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was typed: words become operands and options, and are checked. */
+#include "base/secret.h"
 #include "cli/command/check.h"
 #include "cli/command/invocation.h"
-#include "cli/command/secret.h"
 #include "cli/report/exit.h"
 
 #include <stdio.h>
@@ -81,12 +81,15 @@ hide_secret(struct invocation *invocation, char **words, int used)
     if ((strcmp(given->option->name, "database") != 0 &&
             (strcmp(given->option->name, "set") != 0 ||
                 strncmp(given->value, "database=", 9) != 0)) ||
-        !secret_in(given->value))
+        !pw_secret_in(given->value))
         return EXIT_OK;
     word += given->value - word;
-    given->secret = secret_take(word);
+    given->secret = strdup(word);
     given->value = given->secret;
-    return given->secret != NULL ? EXIT_OK : exit_saying(EXIT_OTHER, NULL, "out of memory");
+    if (given->secret == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    pw_secret_hide(word);
+    return EXIT_OK;
 }
 
 /* Reads one word that begins with a dash; words[1] may be its value. used: how many words that was. */

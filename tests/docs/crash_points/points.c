@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 static void
@@ -148,29 +147,7 @@ transact(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 PAWL_WORKFLOW("point.transaction", transact);
 
 int
-main(void)
+main(int argc, char **argv)
 {
-    pawl_config *config = pawl_config_new();
-    pawl_worker *worker = NULL;
-    pawl_error *error = NULL;
-    sigset_t signals;
-    int good;
-
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
-    good = pawl_config_set(config, "lease", "500ms", &error) == PAWL_OK &&
-        pawl_config_set(config, "poll", "50ms", &error) == PAWL_OK &&
-        pawl_worker_new(config, &worker, &error) == PAWL_OK &&
-        pawl_worker_handle_declared(worker, NULL, &error) == PAWL_OK;
-    if (good) {
-        pawl_worker_drain_on(worker, signalfd(-1, &signals, SFD_CLOEXEC));
-        good = pawl_worker_run(worker, &error) == PAWL_OK;
-    }
-    if (!good)
-        fprintf(stderr, "%s\n", pawl_error_message(error));
-    pawl_error_free(error);
-    pawl_worker_free(worker);
-    pawl_config_free(config);
-    return good ? 0 : 1;
+    return pawl_worker_main(argc, argv);
 }
