@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command line, a word in each line: read, or refused with a reason that does no harm to a terminal; what is read fits the description of the command. */
-#include "cli/command/check.h"
 #include "cli/command/invocation.h"
+#include "cli/command/check.h"
 #include "cli/report/exit.h"
 #include "fuzz.h"
 

@@ -3,8 +3,8 @@
  * What scripts say to the worker that executes them, a line each, on as many connections as the digits before them name: no message harms the
  * worker, all answers are whole, and nobody is killed but the script itself: no command was started. Stands in for the worker's loop and for kill().
  */
-#include "base/buf.h"
 #include "cli/exec/script_call.h"
+#include "base/buf.h"
 #include "cli/process/reaper.h"
 #include "cli/sandbox/sandbox.h"
 #include "fake_core.h"
