@@ -4,6 +4,7 @@
 #include "base/json_read.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "cli/command/why_text.h"
 #include "cli/show/time_text.h"
 
 #include <float.h>
@@ -509,10 +510,14 @@ ask_text(struct top_look *look, const struct top_failure *failure, pawl_error **
 
     *text = (struct text){.at_us = failure->last_us};
     (void)snprintf(text->id, sizeof(text->id), "%s", failure->last_id);
-    if (status == PAWL_OK && failure->last_ended)
+    if (status == PAWL_OK && failure->last_ended) {
         write_error(text->text, text_at(rows, 0, "error"));
-    else if (status == PAWL_OK)
-        write_cause(text->text, text_at(rows, 0, "why"));
+    } else if (status == PAWL_OK) {
+        char *why = why_text(text_at(rows, 0, "why"), failure->last_id);
+
+        write_cause(text->text, why != NULL ? why : "");
+        free(why);
+    }
     pawl_rows_free(rows);
     if (status == PAWL_ENOTFOUND) { /* it is gone already */
         pawl_error_free(*error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/top/top_page.h"
 
+#include "cli/command/why_text.h"
 #include "cli/show/run_view.h"
 
 #include <stdio.h>
@@ -15,12 +16,15 @@ char *
 top_page_run_view(const pawl_rows *run, const pawl_rows *why, int64_t now_us)
 {
     char *text = NULL;
+    char *sentence;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
     if (out == NULL)
         return NULL;
-    run_view_print(out, run, now_us, pawl_rows_text(why, 0, "why"), STEPS_SHOWN);
+    sentence = why_text(pawl_rows_text(why, 0, "why"), pawl_rows_text(run, 0, "run_id"));
+    run_view_print(out, run, now_us, sentence, STEPS_SHOWN);
+    free(sentence);
     if (fclose(out) == 0)
         return text;
     free(text);

@@ -3,12 +3,14 @@
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/rows.h"
+#include "cli/command/why_text.h"
 #include "cli/report/exit.h"
 #include "cli/show/run_view.h"
 #include "cli/show/term.h"
 #include "cli/verbs/wait.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -36,6 +38,16 @@ steps_max(const struct invocation *invocation)
     return invocation_has(invocation, "all") ? 0 : STEPS_SHOWN;
 }
 
+static void
+print_view(
+    struct invocation *invocation, const pawl_rows *run, const pawl_rows *why, int64_t now_us)
+{
+    char *text = why_text(pawl_rows_text(why, 0, "why"), invocation_operand(invocation, 0));
+
+    run_view_print(stdout, run, now_us, text, steps_max(invocation));
+    free(text);
+}
+
 static int
 show(struct invocation *invocation)
 {
@@ -51,7 +63,7 @@ show(struct invocation *invocation)
     }
     code = ask_run(invocation, &run, &why, &now_us);
     if (code == EXIT_OK)
-        run_view_print(stdout, run, now_us, pawl_rows_text(why, 0, "why"), steps_max(invocation));
+        print_view(invocation, run, why, now_us);
     pawl_rows_free(run);
     pawl_rows_free(why);
     return code;
@@ -77,8 +89,7 @@ watch(struct invocation *invocation)
         if (code == EXIT_OK) {
             ended = run_view_has_ended(run);
             (void)fputs("\033[H\033[2J", stdout);
-            run_view_print(
-                stdout, run, now_us, pawl_rows_text(why, 0, "why"), steps_max(invocation));
+            print_view(invocation, run, why, now_us);
             (void)fflush(stdout);
         }
         pawl_rows_free(run);
@@ -102,7 +113,7 @@ static const struct option all_options[] = {
 
 const struct command cmd_run_show[] = {
     {.name = "run show",
-        .summary = "Show one run: its input, each step, and what came out",
+        .summary = "Show one run: input, steps and output",
         .text = "Of each step: how many tries it took, how long, and when within the time of the "
                 "run. What is still\n"
                 "to be tried again says when. Of a map step of a flow with more than ten elements, "
@@ -114,7 +125,7 @@ const struct command cmd_run_show[] = {
         .options = all_options,
         .act = show},
     {.name = "run watch",
-        .summary = "Show one run again and again, until it has ended",
+        .summary = "Follow a run until it ends",
         .text = "Without a terminal it waits until the run has ended, and shows it then.",
         .operands = run_operand,
         .options = all_options,
