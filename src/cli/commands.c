@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All commands, in the order of help. */
+/* All commands, and the groups in which help shows them. */
 #include "cli/command/commands.h"
 
 static const struct command *const lists[] = {
@@ -38,3 +38,42 @@ command_at(size_t index)
                 return command;
     return NULL;
 }
+
+const char *const commands_most_used[] = {
+    "trigger NAME",
+    "run list",
+    "run show RUN",
+    "why RUN",
+    "top",
+    NULL,
+};
+
+static const char *const start[] = {"trigger", "run-script", "worker", NULL};
+static const char *const inspect[] = {"run list", "run show", "why", "top", "run watch", "run wait",
+    "run logs", "run history", "run children", "stats", "queue list", "worker list", "wait list",
+    "approval list", "event list", "action list", NULL};
+static const char *const act[] = {"approve", "reject", "signal", "emit", "run cancel", "run retry",
+    "run pause", "run resume", "run wake", "run fork", "run kill", "run purge",
+    "run rollback retry", "run rollback skip", NULL};
+static const char *const define[] = {"workflow list", "workflow show", "workflow create",
+    "workflow alter", "flow list", "flow show", "flow graph", "flow apply", "flow delete", NULL};
+static const char *const operate[] = {"doctor", "workflow pause", "workflow resume", "queue pause",
+    "queue resume", "worker drain", "worker limit", "retention", "notify", "housekeep", "keeper",
+    "epoch raise", NULL};
+static const char *const in_scripts[] = {
+    "step", "sleep", "wait", "child", "set", "get", "retry-after", NULL};
+static const char *const set_up[] = {
+    "dev", "install", "migrate", "uninstall", "grant", "revoke", "bench", "completion", NULL};
+static const char *const plumbing[] = {"complete", "manual", NULL};
+
+const struct command_group command_groups[] = {
+    {"Start", start},
+    {"Inspect", inspect},
+    {"Act", act},
+    {"Define", define},
+    {"Operate", operate},
+    {"In scripts", in_scripts},
+    {"Set up", set_up},
+    {"Plumbing", plumbing},
+    {NULL, NULL},
+};

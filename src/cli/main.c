@@ -88,7 +88,7 @@ unknown_command(int count, char **words, bool group)
     }
     if (words[0][0] == '-')
         return exit_saying(EXIT_USAGE, "Write: pawl COMMAND [OPTION]...; see: pawl --help",
-            "options stand behind the command, and \"%s\" is none", words[0]);
+            "\"%s\" is not an option of every command: write it after the command", words[0]);
     (void)snprintf(
         given, sizeof(given), "%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
     for (size_t i = 0; (command = command_at(i)) != NULL && used + 1 < NAMES_MAX; i++)
@@ -105,7 +105,7 @@ unknown_command(int count, char **words, bool group)
     return exit_saying(EXIT_USAGE, hint, "there is no command \"%s\"", given);
 }
 
-/* "pawl help run show", "pawl help run", "pawl help". */
+/* "pawl help run show", "pawl help run", "pawl help", "pawl help --all". */
 static int
 help(int count, char **words)
 {
@@ -116,8 +116,10 @@ help(int count, char **words)
     command = command_find(count, words, &used, &group);
     if (command != NULL)
         help_command(stdout, command);
-    else if (count == 0 || group)
-        help_list(stdout, group ? words[0] : NULL);
+    else if (group)
+        help_list(stdout, words[0]);
+    else if (count == 0 || (count == 1 && is_one_of(words[0], "--all", "-a", "all")))
+        help_program(stdout, count == 1);
     else
         return unknown_command(count, words, group);
     return close_output(EXIT_OK);
@@ -129,18 +131,37 @@ act(const struct command *command, int count, char **words)
     struct invocation invocation;
     int code = invocation_read(&invocation, command, count, words);
 
-    if (code == EXIT_OK && invocation_has(&invocation, "help"))
+    if (code == EXIT_OK && invocation_has(&invocation, "help")) {
         help_command(stdout, command);
-    else if (code == EXIT_OK)
+    } else if (code == EXIT_OK) {
         code = command->act != NULL ? command->act(&invocation) : invocation_described(&invocation);
+    }
     invocation_done(&invocation);
     return code;
+}
+
+/*
+ * Moves the options ahead of the command to the place right after its name: "-d x run list -n 5" becomes "run list -d x -n 5". used is
+ * how many words the name has.
+ */
+static void
+move_options(char **words, int ahead, int used)
+{
+    for (int i = 0; i < used; i++) {
+        char *word = words[ahead + i];
+
+        memmove(&words[i + 1], &words[i], (size_t)ahead * sizeof(words[0]));
+        words[i] = word;
+    }
 }
 
 int
 main(int argc, char **argv)
 {
     const struct command *command;
+    int ahead = argc < 2 ? 0 : command_options_ahead(argc - 1, argv + 1);
+    int count = argc - 1 - ahead;
+    char **words = argv + 1 + ahead;
     int used = 0;
     bool group = false;
     int code;
@@ -151,20 +172,23 @@ main(int argc, char **argv)
     set_locale();
     term_init();
     if (argc < 2) {
-        help_list(stderr, NULL);
+        help_short(stderr);
         return EXIT_USAGE;
     }
-    if (is_one_of(argv[1], "--help", "-h", "help"))
-        return help(argc - 2, argv + 2);
-    if (is_one_of(argv[1], "--version", "-V", "version")) {
+    if (count < 1)
+        return exit_saying(EXIT_USAGE, "See: pawl --help", "the command is missing");
+    if (is_one_of(words[0], "--help", "-h", "help"))
+        return help(count - 1, words + 1);
+    if (is_one_of(words[0], "--version", "-V", "version")) {
         (void)printf("pawl %s\n", pawl_version_text());
         return close_output(EXIT_OK);
     }
-    command = command_find(argc - 1, argv + 1, &used, &group);
-    if (command == NULL && group && argc == 3 && is_one_of(argv[2], "--help", "-h", "help"))
-        return help(1, argv + 1);
+    command = command_find(count, words, &used, &group);
+    if (command == NULL && group && count == 2 && is_one_of(words[1], "--help", "-h", "help"))
+        return help(1, words);
     if (command == NULL)
-        return unknown_command(argc - 1, argv + 1, group);
+        return unknown_command(count, words, group);
+    move_options(argv + 1, ahead, used);
     code = act(command, argc - 1 - used, argv + 1 + used);
     if (code == EXIT_USAGE && command->no_database)
         script_client_mistake();

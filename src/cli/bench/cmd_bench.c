@@ -423,7 +423,7 @@ bench(struct invocation *invocation)
 
 const struct command cmd_bench[] = {
     {.name = "bench",
-        .summary = "Measure what the server of a database can do, bare and with pawl, in a minute",
+        .summary = "Measure the server, bare and with pawl, in a minute",
         .text =
             "It measures in a database of its own, \"pawl_bench_scratch\", on the server that "
             "--database names, and drops it at the end, also when it is interrupted. Yours is not "

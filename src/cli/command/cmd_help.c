@@ -66,7 +66,7 @@ manual(struct invocation *invocation)
 
 const struct command cmd_help[] = {
     {.name = "completion",
-        .summary = "Print a script that completes pawl's command lines",
+        .summary = "Print the completion script of a shell",
         .operands =
             (const struct operand[]){
                 {.kind = KIND_CHOICE,
@@ -87,10 +87,10 @@ const struct command cmd_help[] = {
             },
         .act = completion},
     {.name = "complete",
-        .summary = "Print what may stand next on a command line, which is given behind --",
+        .summary = "Print completions of the command line after --",
         .act = complete},
     {.name = "manual",
-        .summary = "Print the manual page of a command, in the form that scdoc reads",
+        .summary = "Print the manual page of a command, for scdoc",
         .operands =
             (const struct operand[]){
                 {.kind = KIND_TEXT,

@@ -8,16 +8,16 @@ const struct option common_options[] = {
         .letter = 'd',
         .name = "database",
         .value = "URL",
-        .summary = "where the database is; else PAWL_DATABASE_URL, or the variables of libpq. "
-                   "Put a password into a service file or PGPASSFILE: other users see a command "
-                   "line"},
+        .summary = "connection string or URL (else PAWL_DATABASE_URL, or libpq's "
+                   "variables). Put a password in a service file or PGPASSFILE: other users see a "
+                   "command line"},
     {.kind = KIND_CHOICE,
         .letter = 'o',
         .name = "output",
         .value = "FORMAT",
         .choices = "table json jsonl ids",
-        .summary = "how to show what is found"},
-    {.kind = KIND_FLAG, .letter = 'h', .name = "help", .summary = "say what the command does"},
+        .summary = "output format"},
+    {.kind = KIND_FLAG, .letter = 'h', .name = "help", .summary = "show this help"},
     {.kind = KIND_END},
 };
 
@@ -29,6 +29,50 @@ command_replaces(const struct command *command, const struct option *common)
         if (strcmp(option->name, common->name) == 0)
             return true;
     return false;
+}
+
+const struct command *
+command_named(const char *name)
+{
+    const struct command *command;
+
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+/* How many words an option of every command takes that has a value: "-d NAME" and "--database NAME" two, "-dNAME" one. 0: it is none. */
+static int
+words_of(const char *word)
+{
+    for (const struct option *option = common_options; option->kind != KIND_END; option++) {
+        size_t size = strlen(option->name);
+
+        if (option->kind == KIND_FLAG)
+            continue;
+        if (word[0] == '-' && word[1] == option->letter)
+            return word[2] == '\0' ? 2 : 1;
+        if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, option->name, size) == 0 &&
+            (word[2 + size] == '\0' || word[2 + size] == '='))
+            return word[2 + size] == '\0' ? 2 : 1;
+    }
+    return 0;
+}
+
+int
+command_options_ahead(int count, char *const *words)
+{
+    int ahead = 0;
+
+    while (ahead < count) {
+        int used = words_of(words[ahead]);
+
+        if (used == 0)
+            break;
+        ahead += used;
+    }
+    return ahead < count ? ahead : count;
 }
 
 /* How many of the words the name takes; 0: not this command. */

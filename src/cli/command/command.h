@@ -68,14 +68,35 @@ struct command {
     bool no_database;
 };
 
-/* All commands, in the order of help. NULL beyond the last. */
+/* All commands, in the order in which they are completed. NULL beyond the last. */
 const struct command *command_at(size_t index);
+
+/* The commands of one subject, the most used first. names ends with NULL. */
+struct command_group {
+    const char *title;
+    const char *const *names;
+};
+
+/* In the order of help; ends with a group without a title. The last one is plumbing, which help shows only if it is asked for all. */
+extern const struct command_group command_groups[];
+
+/* What most people need, with their operands: "run show RUN". Ends with NULL. */
+extern const char *const commands_most_used[];
+
+/* The command of this name, or NULL. */
+const struct command *command_named(const char *name);
 
 /* Options that every command has, unless it has one of that name itself. */
 extern const struct option common_options[];
 
 /* Whether an option of every command is one of the command's own instead. */
 bool command_replaces(const struct command *command, const struct option *common);
+
+/*
+ * How many words ahead of the command are options of every command: "-d NAME run list" has 2. The last may lack its value. Words
+ * that are not such an option end it.
+ */
+int command_options_ahead(int count, char *const *words);
 
 /*
  * The command that the first words name, and how many words that were; NULL if there is none. A first word that only begins commands

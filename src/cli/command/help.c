@@ -112,29 +112,69 @@ print_options(FILE *out, const struct option *options, const struct command *wit
     }
 }
 
+static void
+print_line(FILE *out, const char *name, const struct command *command)
+{
+    print_left(out, fprintf(out, "  %s", name));
+    print_right(out, command->summary);
+    (void)fputc('\n', out);
+}
+
+/* The command that a line such as "run show RUN" begins with. */
+static const struct command *
+find_of_line(const char *line)
+{
+    char name[60];
+    size_t size = strcspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+    while (size > 0 && line[size - 1] == ' ')
+        size--;
+    (void)snprintf(name, sizeof(name), "%.*s", (int)size, line);
+    return command_named(name);
+}
+
+static void
+print_most_used(FILE *out)
+{
+    (void)fputs("Durable workflows on PostgreSQL.\n\n"
+                "usage: pawl [OPTION]... COMMAND [OPTION]... [ARGUMENT]...\n\nMost used\n",
+        out);
+    for (const char *const *line = commands_most_used; *line != NULL; line++)
+        print_line(out, *line, find_of_line(*line));
+}
+
 void
-help_list(FILE *out, const char *group)
+help_short(FILE *out)
+{
+    print_most_used(out);
+    (void)fputs("\nRun 'pawl --help' for all commands, 'pawl COMMAND --help' for details.\n", out);
+}
+
+void
+help_program(FILE *out, bool plumbing)
+{
+    print_most_used(out);
+    for (const struct command_group *group = command_groups;
+         group->title != NULL && (plumbing || group[1].title != NULL); group++) {
+        (void)fprintf(out, "\n%s\n", group->title);
+        for (const char *const *name = group->names; *name != NULL; name++)
+            print_line(out, *name, command_named(*name));
+    }
+    (void)fputs("\nOptions of every command, before or after its name\n", out);
+    print_options(out, common_options, NULL);
+    (void)fputs("\nRun 'pawl COMMAND --help' for details", out);
+    (void)fputs(plumbing ? ".\n" : ", 'pawl help --all' for plumbing as well.\n", out);
+}
+
+void
+help_list(FILE *out, const char *word)
 {
     const struct command *command;
-    size_t size = group == NULL ? 0 : strlen(group);
+    size_t size = strlen(word);
 
-    if (group == NULL)
-        (void)fputs(
-            "Durable workflows on PostgreSQL.\n\nusage: pawl COMMAND [OPTION]... [ARGUMENT]...\n\n",
-            out);
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        if (group != NULL &&
-            (strncmp(command->name, group, size) != 0 || command->name[size] != ' '))
-            continue;
-        print_left(out, fprintf(out, "  %s", command->name));
-        print_right(out, command->summary);
-        (void)fputc('\n', out);
-    }
-    if (group == NULL) {
-        (void)fputs("\nOptions of every command:\n", out);
-        print_options(out, common_options, NULL);
-        (void)fputs("\npawl COMMAND --help says more about each; man pawl, too.\n", out);
-    }
+    for (size_t i = 0; (command = command_at(i)) != NULL; i++)
+        if (strncmp(command->name, word, size) == 0 && command->name[size] == ' ')
+            print_line(out, command->name, command);
 }
 
 void
@@ -225,19 +265,20 @@ manual_codes(FILE *out)
 static void
 manual_program(FILE *out)
 {
-    const struct command *command;
-
     manual_title(out, NULL);
-    (void)fputs("pawl - durable workflows on PostgreSQL\n\n# SYNOPSIS\n\n*pawl* _COMMAND_ "
-                "\\[_OPTION_...\\] "
+    (void)fputs("pawl - durable workflows on PostgreSQL\n\n# SYNOPSIS\n\n*pawl* "
+                "\\[_OPTION_...\\] _COMMAND_ \\[_OPTION_...\\] "
                 "\\[_ARGUMENT_...\\]\n\n# COMMANDS\n\n",
         out);
-    for (size_t i = 0; (command = command_at(i)) != NULL; i++) {
-        (void)fprintf(out, "*pawl %s*\n\t", command->name);
-        print_plain(out, command->summary);
-        (void)fputs(".\n\n", out);
+    for (const struct command_group *group = command_groups; group->title != NULL; group++) {
+        (void)fprintf(out, "## %s\n\n", group->title);
+        for (const char *const *name = group->names; *name != NULL; name++) {
+            (void)fprintf(out, "*pawl %s*\n\t", *name);
+            print_plain(out, command_named(*name)->summary);
+            (void)fputs(".\n\n", out);
+        }
     }
-    (void)fputs("# OPTIONS\n\n", out);
+    (void)fputs("# OPTIONS\n\nEvery command has these options, before or after its name.\n\n", out);
     manual_options(out, common_options, NULL);
     manual_codes(out);
     (void)fputs(

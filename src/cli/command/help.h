@@ -7,8 +7,14 @@
 
 #include <stdio.h>
 
-/* All commands, a line each; or those that begin with a word. */
-void help_list(FILE *out, const char *group);
+/* The commands that are used most, and where to read more. */
+void help_short(FILE *out);
+
+/* All commands in their groups, a line each; plumbing: these as well. */
+void help_program(FILE *out, bool plumbing);
+
+/* The commands whose first word this is, a line each. */
+void help_list(FILE *out, const char *word);
 
 /* One command. */
 void help_command(FILE *out, const struct command *command);

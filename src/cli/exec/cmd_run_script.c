@@ -457,7 +457,7 @@ run_script(struct invocation *invocation)
 
 const struct command cmd_run_script[] = {
     {.name = "run-script",
-        .summary = "Execute a script durably, here and now",
+        .summary = "Run a script durably, here and now",
         .text =
             "Nothing needs to be set up: this is the worker, for this one run. Inside, pawl step, "
             "sleep, wait, child, set and get are what makes the script durable.\n\n"

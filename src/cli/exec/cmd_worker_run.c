@@ -140,7 +140,7 @@ worker_run(struct invocation *invocation)
 
 const struct command cmd_worker_run[] = {
     {.name = "worker",
-        .summary = "Execute runs with programs of any language",
+        .summary = "Run programs in any language as handlers",
         .text =
             "Each run is a process of its own: it reads the input, JSON, from standard input, and "
             "what it writes to standard output is the run's output: as it is if it is JSON, else "

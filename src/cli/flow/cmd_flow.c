@@ -363,7 +363,7 @@ static const struct option graph_options[] = {
 
 const struct command cmd_flow[] = {
     {.name = "flow list",
-        .summary = "List flows by name: workflows whose steps are declared",
+        .summary = "List flows: workflows with declared steps",
         .verb = "list_workflows",
         .columns =
             "workflow workers paused max_attempts base cap step_timeout run_timeout priority "
@@ -386,7 +386,7 @@ const struct command cmd_flow[] = {
             },
         .act = list},
     {.name = "flow show",
-        .summary = "Show a flow: its options and its steps",
+        .summary = "Show a flow: its options and steps",
         .text = "With --output json it is the definition, as pawl flow apply reads it.",
         .columns = "step deps handler child options",
         .operands = flow_operand,
@@ -397,7 +397,7 @@ const struct command cmd_flow[] = {
             },
         .act = show},
     {.name = "flow graph",
-        .summary = "Draw a flow, as text, for Graphviz or for Mermaid, with the states of a run",
+        .summary = "Draw a flow as text, for Graphviz or for Mermaid",
         .text = "In the terminal, a step stands below all that it depends on. What does not fit is "
                 "made smaller:\n"
                 "steps that stand alike between the same others become one box, names are cut, and "
@@ -414,7 +414,7 @@ const struct command cmd_flow[] = {
             },
         .act = graph},
     {.name = "flow apply",
-        .summary = "Bring a flow to what a file says, and show what that changes",
+        .summary = "Create or update a flow from a file",
         .text =
             "A flow file is JSON: {\"flow\": NAME, options, \"steps\": [{\"step\": NAME, "
             "\"deps\": [NAME, ...], options},\n"

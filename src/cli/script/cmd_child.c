@@ -45,7 +45,7 @@ child(struct invocation *invocation)
 
 const struct command cmd_child[] = {
     {.name = "child",
-        .summary = "In a script: trigger a run of another workflow, and wait for its output",
+        .summary = "Trigger a run of another workflow and wait for it",
         .text = "Prints the output: JSON, but a string as its text. Exits with 6 if that run "
                 "failed or was cancelled.",
         .operands =

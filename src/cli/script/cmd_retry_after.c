@@ -31,7 +31,7 @@ retry_after(struct invocation *invocation)
 
 const struct command cmd_retry_after[] = {
     {.name = "retry-after",
-        .summary = "In a script: if this attempt fails, make the next one not before",
+        .summary = "Set the earliest time of the next attempt",
         .text = "In the command of a pawl step it is about that step, else about the whole "
                 "program. It counts once: for this attempt, and only if it fails. The backoff of "
                 "the step or of the workflow is not added, and the number of attempts stays what "

@@ -134,7 +134,7 @@ wait_for(struct invocation *invocation)
 
 const struct command cmd_sleep[] = {
     {.name = "sleep",
-        .summary = "In a script: go on after a time, without holding a worker",
+        .summary = "Continue after a time, without holding a worker",
         .text = "The script is ended, and executed again from its start when the time has passed; "
                 "its steps are not. So a sleep of a month costs nothing, and survives everything.",
         .operands =
@@ -151,7 +151,7 @@ const struct command cmd_sleep[] = {
         .act = sleep_for,
         .no_database = true},
     {.name = "wait",
-        .summary = "In a script: go on when an event, a signal or a decision has come",
+        .summary = "Continue on an event, a signal or an approval",
         .text = "Prints the payload: JSON, but a string as its text. Exits with 5 if the time is "
                 "over, and with 4 if an "
                 "approval was refused; like all that scripts ask for, so it does each time.",

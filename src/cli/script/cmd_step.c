@@ -216,7 +216,7 @@ step(struct invocation *invocation)
 
 const struct command cmd_step[] = {
     {.name = "step",
-        .summary = "In a script: execute a command once, and record its output and exit code",
+        .summary = "Run a command once; record its output and exit code",
         .text =
             "Next time the script is executed, after a crash or a wait, the command is not: what "
             "it "

@@ -39,7 +39,7 @@ get(struct invocation *invocation)
 
 const struct command cmd_value[] = {
     {.name = "set",
-        .summary = "In a script: keep a value, and print the one that is kept",
+        .summary = "Record a value and print the recorded one",
         .text =
             "The first time, the value is recorded; whenever the script is executed again, this "
             "prints what was recorded then. So what may differ, such as the time or a random "
@@ -58,7 +58,7 @@ const struct command cmd_value[] = {
         .act = set,
         .no_database = true},
     {.name = "get",
-        .summary = "In a script: print a value that was kept before",
+        .summary = "Print a recorded value",
         .text = "Exits with 3 if the script has not come to the pawl set of that name.",
         .operands =
             (const struct operand[]){

@@ -214,7 +214,7 @@ dev(struct invocation *invocation)
 
 const struct command cmd_dev[] = {
     {.name = "dev",
-        .summary = "Start a throwaway database with the engine and a worker, to try things with",
+        .summary = "Start a throwaway database with engine and worker",
         .text = "Needs PostgreSQL's server programs, and no database. When it ends, everything is "
                 "removed. A command behind -- is executed with it, and ends it; if this is ended "
                 "first, "

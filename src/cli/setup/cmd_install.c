@@ -117,19 +117,19 @@ static const struct option print_options[] = {
 
 const struct command cmd_install[] = {
     {.name = "install",
-        .summary = "Install the engine into a database, as its owner; no extension, no superuser",
+        .summary = "Install the engine in a database, as its owner",
         .text = "One transaction: it is done, or not at all. Doing it again does no harm.",
         .options = print_options,
         .act = install},
     {.name = "migrate",
-        .summary = "Bring an installed engine up to date",
+        .summary = "Upgrade an installed engine",
         .text = "One transaction, as install. Workers of the version before continue while it "
                 "runs. Exits "
                 "with 8 if nothing is installed in the database.",
         .options = print_options,
         .act = migrate},
     {.name = "uninstall",
-        .summary = "Remove the engine with everything it knows",
+        .summary = "Remove the engine and all its data",
         .options =
             (const struct option[]){
                 {.kind = KIND_FLAG, .name = "yes", .summary = "do not ask"},

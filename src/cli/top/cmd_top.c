@@ -495,7 +495,7 @@ top(struct invocation *invocation)
 
 const struct command cmd_top[] = {
     {.name = "top",
-        .summary = "Show what goes on, live, on the whole screen",
+        .summary = "Show live activity, full screen",
         .text =
             "Rates, queues with what is ready and how long the oldest has waited, workers, what "
             "is failing and\n"

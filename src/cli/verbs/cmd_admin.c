@@ -47,7 +47,7 @@ stats(struct invocation *invocation)
 
 const struct command cmd_admin[] = {
     {.name = "stats",
-        .summary = "Show how many runs ended, how fast and how well, by workflow",
+        .summary = "Show rates and durations by workflow",
         .verb = "metrics",
         .columns = "workflow succeeded failed cancelled per_second mean_seconds max_seconds "
                    "mean_wait_seconds oldest_ready",
@@ -147,7 +147,7 @@ const struct command cmd_admin[] = {
                 {.kind = KIND_END},
             }},
     {.name = "epoch raise",
-        .summary = "After a failover that lost commits: let nothing written before count any more",
+        .summary = "Invalidate all sessions after a failover that lost commits",
         .verb = "raise_epoch",
         .operands =
             (const struct operand[]){

@@ -67,7 +67,7 @@ doctor(struct invocation *invocation)
 
 const struct command cmd_doctor[] = {
     {.name = "doctor",
-        .summary = "Look for what is wrong with the database, and say what to do about it",
+        .summary = "Check the database and say how to fix problems",
         .text = "Exits with 1 if there is an error. Warnings do no harm yet.",
         .verb = "doctor",
         .act = doctor},

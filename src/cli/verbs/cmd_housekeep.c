@@ -75,13 +75,13 @@ keep(struct invocation *invocation)
 
 const struct command cmd_housekeep[] = {
     {.name = "housekeep",
-        .summary = "Do the housekeeping that is due, once",
+        .summary = "Do the due housekeeping once",
         .text = "Workers do it all the time, unless they are bound to a tenant. As the owner of "
                 "the schema it also "
                 "removes the empty tables of days past their retention, which workers leave.",
         .act = housekeep},
     {.name = "keeper",
-        .summary = "Do the housekeeping that is due, until it is stopped",
+        .summary = "Do the due housekeeping until stopped",
         .text =
             "For databases whose workers are all bound to a tenant, or are no workers of this "
             "program or of "

@@ -14,7 +14,7 @@ wait_run(struct invocation *invocation)
 
 const struct command cmd_run_wait[] = {
     {.name = "run wait",
-        .summary = "Wait until a run has ended, and print its output",
+        .summary = "Wait until a run ends and print its output",
         .text = "Exits with 6 if the run failed or was cancelled, with 5 if the time is over.",
         .operands =
             (const struct operand[]){

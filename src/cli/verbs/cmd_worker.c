@@ -6,7 +6,7 @@
 
 const struct command cmd_worker[] = {
     {.name = "worker list",
-        .summary = "List workers that live, or with --ended those that have ended",
+        .summary = "List live workers, or with --ended the ended ones",
         .verb = "list_workers",
         .columns = "session worker state held handles lease_until ended_why",
         .options =
@@ -19,7 +19,7 @@ const struct command cmd_worker[] = {
                 {.kind = KIND_END},
             }},
     {.name = "worker drain",
-        .summary = "Tell a worker to finish what it executes and leave",
+        .summary = "Tell a worker to finish its runs and stop",
         .verb = "drain_worker",
         .operands =
             (const struct operand[]){
@@ -35,7 +35,7 @@ const struct command cmd_worker[] = {
                 {.kind = KIND_END},
             }},
     {.name = "worker limit",
-        .summary = "Set or show how many sessions one tenant may have",
+        .summary = "Set or show the limit on a tenant's sessions",
         .verb = "set_session_limit",
         .options =
             (const struct option[]){

@@ -122,7 +122,7 @@ show(struct invocation *invocation)
 
 const struct command cmd_workflow[] = {
     {.name = "workflow list",
-        .summary = "List workflows by name, with who handles them",
+        .summary = "List workflows with their live workers",
         .verb = "list_workflows",
         .columns =
             "workflow workers paused max_attempts base cap step_timeout run_timeout priority "
@@ -144,7 +144,7 @@ const struct command cmd_workflow[] = {
                 {.kind = KIND_END},
             }},
     {.name = "workflow show",
-        .summary = "Show all options of a workflow",
+        .summary = "Show all settings of a workflow",
         .verb = "list_workflows",
         .operands =
             (const struct operand[]){
@@ -171,7 +171,7 @@ const struct command cmd_workflow[] = {
             },
         .act = create},
     {.name = "workflow alter",
-        .summary = "Change a workflow's settings, for runs that are triggered from now on",
+        .summary = "Change the settings of a workflow for new runs",
         .verb = "alter_workflow",
         .operands =
             (const struct operand[]){
@@ -186,27 +186,26 @@ const struct command cmd_workflow[] = {
                 {.kind = KIND_END},
             }},
     {.name = "workflow pause",
-        .summary = "Start no run of a workflow from now on; what is executed goes on",
+        .summary = "Stop claiming runs of a workflow",
         .verb = "pause_workflow",
         .operands = name_operand,
         .options = pause_options},
     {.name = "workflow resume",
-        .summary = "Let a paused workflow go on",
+        .summary = "Claim runs of a paused workflow again",
         .verb = "resume_workflow",
         .operands = name_operand,
         .options = resume_options},
     {.name = "queue list",
-        .summary = "List queues: what is ready, what is held, how long the oldest has waited, who "
-                   "handles it",
+        .summary = "List queues with backlog, oldest task and workers",
         .verb = "list_queues",
         .columns = "queue ready_shown held oldest_ready workers paused workflow"},
     {.name = "queue pause",
-        .summary = "Claim nothing from a queue from now on",
+        .summary = "Stop claiming tasks of a queue",
         .verb = "pause_queue",
         .operands = queue_operand,
         .options = pause_options},
     {.name = "queue resume",
-        .summary = "Let a paused queue go on",
+        .summary = "Claim tasks of a paused queue again",
         .verb = "resume_queue",
         .operands = queue_operand,
         .options = resume_options},
