@@ -9,6 +9,7 @@
 #include <float.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     NAME_MAX_SIZE = 200, /* of a workflow's name */
@@ -48,15 +49,19 @@ is_workflow(const char *value, bool pattern)
     return !begins;
 }
 
-static bool
-is_choice(const char *choices, const char *value)
+const char *
+check_choice(const char *choices, const char *value, size_t *size)
 {
-    size_t size = strlen(value);
+    *size = strlen(value);
+    while (choices != NULL && *choices != '\0') {
+        size_t length = strcspn(choices, " ");
 
-    for (const char *at = choices; size > 0 && (at = strstr(at, value)) != NULL; at += size)
-        if ((at == choices || at[-1] == ' ') && (at[size] == ' ' || at[size] == '\0'))
-            return true;
-    return false;
+        if (length == *size && strncasecmp(choices, value, length) == 0)
+            return choices;
+        choices += length;
+        choices += strspn(choices, " ");
+    }
+    return NULL;
 }
 
 static bool
@@ -74,10 +79,11 @@ static int
 check(enum kind kind, const char *dashes, const char *name, const char *choices, const char *value)
 {
     int64_t us; /* or a count; only whether it can be read is asked */
+    size_t size;
 
     switch (kind) {
     case KIND_CHOICE:
-        if (choices == NULL || is_choice(choices, value))
+        if (choices == NULL || check_choice(choices, value, &size) != NULL)
             return EXIT_OK;
         return exit_saying(EXIT_USAGE, NULL, "%s%s is one of: %s", dashes, name, choices);
     case KIND_NUMBER:

@@ -7,8 +7,8 @@ const struct option common_options[] = {
     {.kind = KIND_TEXT,
         .letter = 'd',
         .name = "database",
-        .value = "URL",
-        .summary = "connection string or URL (else PAWL_DATABASE_URL, or libpq's "
+        .value = "NAME",
+        .summary = "database name, connection string or URL (else PAWL_DATABASE_URL, or libpq's "
                    "variables). Put a password in a service file or PGPASSFILE: other users see a "
                    "command line"},
     {.kind = KIND_CHOICE,

@@ -24,8 +24,7 @@ enum invocation_output {
 /* An option that was given. */
 struct given {
     const struct option *option;
-    const char *value; /* "on" for a flag */
-    char *secret;      /* the same, malloced, if it had a password; NULL: it had none */
+    const char *value; /* "on" for a flag; else the word that was typed, or a copy that is kept */
 };
 
 struct invocation {
@@ -36,6 +35,8 @@ struct invocation {
     size_t operand_count;
     char **rest; /* behind "--", ends with NULL; NULL: there was none */
     enum invocation_output output;
+    char **kept; /* texts that are freed with it */
+    size_t kept_count;
     pawl_client *client; /* opened by the first call that needs it */
 };
 
@@ -46,6 +47,14 @@ struct invocation {
 int invocation_read(
     struct invocation *invocation, const struct command *command, int count, char **words);
 void invocation_done(struct invocation *invocation);
+
+/*
+ * Keeps a malloced text until invocation_done(). Returns it, or NULL if it is NULL or out of memory; then it is freed.
+ */
+const char *invocation_keep(struct invocation *invocation, char *text);
+
+/* Adds --database as if it had been given, and takes a password out of the word. Returns EXIT_OK or what to exit with. */
+int invocation_add_database(struct invocation *invocation, char *word);
 
 /* What an option was given, the last time; NULL if it was not. */
 const char *invocation_option(const struct invocation *invocation, const char *name);

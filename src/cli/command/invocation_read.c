@@ -23,6 +23,39 @@ find_option(const struct option *options, const char *name, size_t size, char le
     return NULL;
 }
 
+const char *
+invocation_keep(struct invocation *invocation, char *text)
+{
+    char **larger = text == NULL
+        ? NULL
+        : realloc(invocation->kept, (invocation->kept_count + 1) * sizeof(*larger));
+
+    if (larger == NULL) {
+        free(text);
+        return NULL;
+    }
+    larger[invocation->kept_count++] = text;
+    invocation->kept = larger;
+    return text;
+}
+
+/* The option that was given last is one of a few words, which may be typed in any case. */
+static int
+set_choice(struct invocation *invocation, const char *typed)
+{
+    struct given *given = &invocation->given[invocation->given_count - 1];
+    size_t size = 0;
+    const char *choice = check_choice(given->option->choices, typed, &size);
+
+    if (choice == NULL || strncmp(choice, typed, size) == 0)
+        return check_option(given->option, typed);
+    given->value = invocation_keep(invocation, strndup(choice, size));
+    if (given->value != NULL)
+        return EXIT_OK;
+    given->value = typed;
+    return exit_saying(EXIT_OTHER, NULL, "out of memory");
+}
+
 static int
 add_given(struct invocation *invocation, const struct option *option, const char *value)
 {
@@ -31,7 +64,8 @@ add_given(struct invocation *invocation, const struct option *option, const char
     invocation->given[invocation->given_count].option = option;
     invocation->given[invocation->given_count].value = value;
     invocation->given_count++;
-    return check_option(option, value);
+    return option->kind == KIND_CHOICE ? set_choice(invocation, value)
+                                       : check_option(option, value);
 }
 
 /* Whether the command passes operands on to another program, whose options are not ours. */
@@ -84,12 +118,22 @@ hide_secret(struct invocation *invocation, char **words, int used)
         !pw_secret_in(given->value))
         return EXIT_OK;
     word += given->value - word;
-    given->secret = strdup(word);
-    given->value = given->secret;
-    if (given->secret == NULL)
+    given->value = invocation_keep(invocation, strdup(word));
+    if (given->value == NULL) {
+        given->value = "";
         return exit_saying(EXIT_OTHER, NULL, "out of memory");
+    }
     pw_secret_hide(word);
     return EXIT_OK;
+}
+
+int
+invocation_add_database(struct invocation *invocation, char *word)
+{
+    const struct option *option = find_option(common_options, "database", 8, '\0');
+    int code = add_given(invocation, option, word);
+
+    return code != EXIT_OK ? code : hide_secret(invocation, &word, 1);
 }
 
 /* Reads one word that begins with a dash; words[1] may be its value. used: how many words that was. */
@@ -242,8 +286,9 @@ void
 invocation_done(struct invocation *invocation)
 {
     pawl_client_close(invocation->client);
-    for (size_t i = 0; i < invocation->given_count; i++)
-        free(invocation->given[i].secret);
+    for (size_t i = 0; i < invocation->kept_count; i++)
+        free(invocation->kept[i]);
+    free(invocation->kept);
     free(invocation->given);
     free(invocation->operands);
 }
