@@ -4,6 +4,7 @@
 #include "cli/command/command.h"
 #include "cli/command/help.h"
 #include "cli/command/invocation.h"
+#include "cli/command/run_id.h"
 #include "cli/report/exit.h"
 #include "cli/script/script_client.h"
 #include "cli/show/term.h"
@@ -134,7 +135,10 @@ act(const struct command *command, int count, char **words)
     if (code == EXIT_OK && invocation_has(&invocation, "help")) {
         help_command(stdout, command);
     } else if (code == EXIT_OK) {
-        code = command->act != NULL ? command->act(&invocation) : invocation_described(&invocation);
+        code = run_id_complete_all(&invocation);
+        if (code == EXIT_OK)
+            code = command->act != NULL ? command->act(&invocation)
+                                        : invocation_described(&invocation);
     }
     invocation_done(&invocation);
     return code;

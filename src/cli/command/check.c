@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/uuid.h"
+#include "cli/command/run_id.h"
 #include "cli/report/exit.h"
 #include "cli/show/time_text.h"
 
@@ -109,10 +110,17 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
             "Write \"2026-02-03 04:05\", 04:05, yesterday, or a duration such as 2h.",
             "%s%s takes a time, not \"%s\"", dashes, name, value);
     case KIND_RUN:
+        if (check_is_run_id(value) || run_id_is_beginning(value))
+            return EXIT_OK;
+        return exit_saying(EXIT_USAGE,
+            "Write the id, or at least 6 digits that it begins with. pawl run list shows runs with "
+            "their ids.",
+            "not a run id: \"%s\"", value);
+    case KIND_ID:
         if (check_is_run_id(value))
             return EXIT_OK;
         return exit_saying(
-            EXIT_USAGE, "pawl run list shows runs with their ids.", "not a run id: \"%s\"", value);
+            EXIT_USAGE, NULL, "%s%s takes a whole id, not \"%s\"", dashes, name, value);
     case KIND_WORKFLOW:
         if (is_workflow(value, dashes[0] != '\0'))
             return EXIT_OK;

@@ -24,7 +24,8 @@ enum kind {
     KIND_CHOICE,   /* one of a few words */
     KIND_FILE,
     KIND_WORKFLOW,
-    KIND_RUN, /* a run's id */
+    KIND_RUN, /* a run's id, or the beginning of one */
+    KIND_ID,  /* a whole id, of a run or an event */
 };
 
 /* An option, such as --since 2h. */

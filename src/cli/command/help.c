@@ -280,6 +280,14 @@ manual_program(FILE *out)
     }
     (void)fputs("# OPTIONS\n\nEvery command has these options, before or after its name.\n\n", out);
     manual_options(out, common_options, NULL);
+    (void)fputs("# RUN IDS\n\nA run is named by its id, or by the beginning of its id: at least 6 "
+                "hexadecimal digits that no other run's id begins with. An id begins with the time "
+                "at which the run was triggered, so runs of the same minute can share 8 digits and "
+                "runs of the same millisecond 12. If the beginning is ambiguous, *pawl* lists "
+                "candidates and does nothing. It looks the id up as *pawl run list* does, so the "
+                "role must be allowed to list runs (privilege set reader or operator), and a role "
+                "that is bound to a tenant finds only the runs of that tenant.\n\n",
+        out);
     manual_codes(out);
     (void)fputs(
         "# ENVIRONMENT\n\n*PAWL_DATABASE_URL*\n\tWhere the database is, unless "

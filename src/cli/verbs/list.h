@@ -13,7 +13,7 @@
         .name = "limit",                                                          \
         .value = "N",                                                             \
         .summary = "maximum number of rows (50)"},                                \
-        {.kind = KIND_RUN,                                                        \
+        {.kind = KIND_ID,                                                         \
             .name = "cursor",                                                     \
             .value = WHAT,                                                        \
             .summary = "list " what "s older than this one, to continue a list"}, \
