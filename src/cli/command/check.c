@@ -131,6 +131,7 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
     case KIND_END:
     case KIND_FLAG:
     case KIND_TEXT:
+    case KIND_QUEUE:
     case KIND_JSON:
     case KIND_FILE:
         break;

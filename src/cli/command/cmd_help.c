@@ -17,8 +17,7 @@ complete(struct invocation *invocation)
 
     while (invocation->rest != NULL && invocation->rest[count] != NULL)
         count++;
-    completion_list(stdout, count, invocation->rest);
-    return EXIT_OK;
+    return completion_list(stdout, invocation, count, invocation->rest);
 }
 
 static int

@@ -24,6 +24,7 @@ enum kind {
     KIND_CHOICE,   /* one of a few words */
     KIND_FILE,
     KIND_WORKFLOW,
+    KIND_QUEUE,
     KIND_RUN, /* a run's id, or the beginning of one */
     KIND_ID,  /* a whole id, of a run or an event */
 };

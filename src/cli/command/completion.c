@@ -2,8 +2,24 @@
 #include "cli/command/completion.h"
 
 #include "cli/command/command.h"
+#include "cli/command/run_id.h"
+#include "cli/report/exit.h"
+#include "cli/show/term.h"
 
+#include <ctype.h>
+#include <signal.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define OFFERED_MAX "200" /* workflows */
+
+enum {
+    NAME_MAX_SIZE = 210, /* of a workflow and its pattern */
+    RUNS_OFFERED = 50,
+    TIME_MAX_S = 2, /* that a shell waits for names */
+};
 
 static bool
 begins(const char *text, const char *beginning)
@@ -60,22 +76,131 @@ list_options(
             (void)fprintf(out, "--%s\n", options->name);
 }
 
+/* A word typed in lower case is completed in lower case: choices may be typed in any case, and shells compare letters. */
 static void
-list_choices(FILE *out, const char *choices, const char *beginning)
+list_choices(FILE *out, const char *choices, const char *typed)
 {
+    size_t typed_size = strlen(typed);
+    bool lower = typed_size > 0 && strpbrk(typed, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == NULL;
+
     while (*choices != '\0') {
         size_t size = strcspn(choices, " ");
 
-        if (begins(choices, beginning))
-            (void)fprintf(out, "%.*s\n", (int)size, choices);
+        if (typed_size <= size && strncasecmp(choices, typed, typed_size) == 0) {
+            for (size_t i = 0; i < size; i++)
+                (void)fputc(lower ? tolower((unsigned char)choices[i]) : choices[i], out);
+            (void)fputc('\n', out);
+        }
         choices += size;
         choices += strspn(choices, " ");
     }
 }
 
-/* The option that the word before stands for and that takes a value, or NULL. */
+/* --- names from the database --- */
+
+/* Names are offered if they begin with the typed word. */
+struct offer {
+    FILE *out;
+    const char *typed;
+};
+
+static void
+offer_name(const struct offer *offer, const char *name)
+{
+    if (name != NULL && begins(name, offer->typed)) {
+        term_print(offer->out, name);
+        (void)fputc('\n', offer->out);
+    }
+}
+
+static void
+offer_run(void *context, const pawl_rows *rows, size_t row)
+{
+    offer_name(context, pawl_rows_text(rows, row, "run_id"));
+}
+
+static void
+list_workflows(struct invocation *invocation, const struct offer *offer, bool flows)
+{
+    pawl_rows *rows = NULL;
+    char pattern[NAME_MAX_SIZE];
+
+    (void)snprintf(pattern, sizeof(pattern), "%s*", offer->typed);
+    (void)invocation_verb(invocation, &rows, "list_workflows", "only_workflow", pattern,
+        "only_flows", flows ? "true" : NULL, "most", OFFERED_MAX, NULL);
+    for (size_t row = 0; row < pawl_rows_count(rows); row++)
+        offer_name(offer, pawl_rows_text(rows, row, "workflow"));
+    pawl_rows_free(rows);
+}
+
+static void
+list_queues(struct invocation *invocation, const struct offer *offer)
+{
+    pawl_rows *rows = NULL;
+
+    (void)invocation_verb(invocation, &rows, "list_queues", NULL);
+    for (size_t row = 0; row < pawl_rows_count(rows); row++)
+        offer_name(offer, pawl_rows_text(rows, row, "queue"));
+    pawl_rows_free(rows);
+}
+
+/* Ends the program: the shell then offers nothing. */
+static void
+give_up(int number)
+{
+    (void)number;
+    _exit(EXIT_NOT_FOUND);
+}
+
+/* No shell hangs because a database does: however long connecting takes, the program ends in time. */
+static void
+limit_time(void)
+{
+    const struct sigaction end = {.sa_handler = give_up};
+    const struct itimerval limit = {.it_value.tv_sec = TIME_MAX_S};
+
+    (void)sigaction(SIGALRM, &end, NULL);
+    (void)setitimer(ITIMER_REAL, &limit, NULL);
+}
+
+/* Lists the values of an option or operand of this kind. Returns EXIT_OK if a file name may come as well. */
+static int
+list_values(FILE *out, struct invocation *invocation, enum kind kind, const char *choices,
+    const char *typed)
+{
+    struct offer offer = {out, typed};
+
+    switch ((int)kind) {
+    case KIND_CHOICE:
+        list_choices(out, choices, typed);
+        return EXIT_NOT_FOUND;
+    case KIND_WORKFLOW:
+        limit_time();
+        list_workflows(invocation, &offer, begins(invocation->command->name, "flow "));
+        return EXIT_NOT_FOUND;
+    case KIND_QUEUE:
+        limit_time();
+        list_queues(invocation, &offer);
+        return EXIT_NOT_FOUND;
+    case KIND_RUN:
+        limit_time();
+        (void)run_id_search(
+            invocation, run_id_is_beginning(typed) ? typed : "", RUNS_OFFERED, offer_run, &offer);
+        return EXIT_NOT_FOUND;
+    case KIND_TEXT:
+    case KIND_FILE:
+    case KIND_JSON:
+        return EXIT_OK;
+    default:
+        return EXIT_NOT_FOUND;
+    }
+}
+
+/* --- the place of the last word --- */
+
+/* The option that a word stands for and that takes a value, or NULL. */
 static const struct option *
-asked_option(const struct option *options, const char *word)
+find_taking(const struct option *options, const char *word)
 {
     for (; options != NULL && options->kind != KIND_END; options++)
         if (options->kind != KIND_FLAG &&
@@ -86,41 +211,95 @@ asked_option(const struct option *options, const char *word)
     return NULL;
 }
 
-void
-completion_list(FILE *out, int count, char *const *words)
+/* The same for a command, which may be NULL: then only options of every command count. */
+static const struct option *
+find_option_taking(const struct command *command, const char *word)
 {
+    const struct option *option = command != NULL ? find_taking(command->options, word) : NULL;
+
+    return option != NULL ? option : find_taking(common_options, word);
+}
+
+/* The place of the last word: the option whose value it is, or the operand. */
+struct place {
+    const struct option *option;
+    const struct operand *operand;
+    bool rest; /* after "--": what another program takes */
+};
+
+static struct place
+find_place(struct invocation *invocation, const struct command *command, int count, char **words)
+{
+    struct place place = {.operand = command != NULL ? command->operands : NULL};
+
+    for (int i = 0; i < count; i++) {
+        const struct option *option = find_option_taking(command, words[i]);
+
+        place.option = NULL;
+        if (strcmp(words[i], "--") == 0) {
+            place.rest = true;
+            return place;
+        }
+        if (option != NULL && i + 1 == count)
+            place.option = option;
+        else if (option != NULL)
+            i++;
+        else if (words[i][0] != '-' && place.operand != NULL && place.operand->kind != KIND_END &&
+            !place.operand->many)
+            place.operand++;
+        if (option != NULL && i < count && strcmp(option->name, "database") == 0 &&
+            place.option == NULL)
+            (void)invocation_add_database(invocation, words[i]);
+        if (begins(words[i], "--database=") || (begins(words[i], "-d") && words[i][2] != '\0'))
+            (void)invocation_add_database(invocation, words[i] + (words[i][1] == 'd' ? 2 : 11));
+    }
+    return place;
+}
+
+int
+completion_list(FILE *out, struct invocation *invocation, int count, char **words)
+{
+    int ahead = count > 0 ? command_options_ahead(count - 1, words) : 0;
     const struct command *command;
-    const struct option *option = NULL;
     const char *last;
+    struct place place;
     int used = 0;
     bool group = false;
 
     if (count == 0)
-        return;
+        return EXIT_OK;
     last = words[count - 1];
+    place = find_place(invocation, NULL, ahead, words);
+    if (place.option != NULL)
+        return list_values(out, invocation, place.option->kind, place.option->choices, last);
+    words += ahead;
+    count -= ahead;
     command = command_find(count - 1, words, &used, &group);
     if (command == NULL) {
-        list_names(out, count, words);
-        return;
+        if (count == 1 && begins(last, "-"))
+            list_options(out, common_options, begins(last, "--") ? last + 2 : "", NULL);
+        else
+            list_names(out, count, words);
+        return EXIT_NOT_FOUND;
     }
-    if (count - 1 > used) {
-        option = asked_option(command->options, words[count - 2]);
-        if (option == NULL)
-            option = asked_option(common_options, words[count - 2]);
-    }
-    if (option != NULL) {
-        if (option->kind == KIND_CHOICE)
-            list_choices(out, option->choices, last);
-    } else if (begins(last, "-")) {
+    place = find_place(invocation, command, count - 1 - used, words + used);
+    if (place.rest)
+        return EXIT_OK;
+    if (place.option != NULL)
+        return list_values(out, invocation, place.option->kind, place.option->choices, last);
+    if (begins(last, "-")) {
         const char *name = begins(last, "--") ? last + 2 : "";
 
         list_options(out, command->options, name, NULL);
         list_options(out, common_options, name, command);
-    } else if (count - 1 == used) {
-        list_names(out, count, words);
-        if (command->operands != NULL && command->operands->kind == KIND_CHOICE)
-            list_choices(out, command->operands->choices, last);
+        return EXIT_NOT_FOUND;
     }
+    if (count - 1 == used)
+        list_names(out, count, words);
+    if (place.operand == NULL || place.operand->kind == KIND_END)
+        return EXIT_NOT_FOUND;
+    invocation->command = command;
+    return list_values(out, invocation, place.operand->kind, place.operand->choices, last);
 }
 
 bool
@@ -135,6 +314,7 @@ completion_script(FILE *out, const char *shell)
             "{\n"
             "    local IFS=$'\\n'\n"
             "    COMPREPLY=($(pawl complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null))\n"
+            "    if [ $? = 3 ]; then compopt +o default 2>/dev/null; fi\n"
             "}\n"
             "complete -o default -F _pawl pawl\n"},
         {"zsh",
@@ -142,8 +322,11 @@ completion_script(FILE *out, const char *shell)
             "_pawl()\n"
             "{\n"
             "    local -a found\n"
-            "    found=(${(f)\"$(pawl complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
-            "    if (( $#found )); then compadd -- $found; else _files; fi\n"
+            "    local text code\n"
+            "    text=\"$(pawl complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"\n"
+            "    code=$?\n"
+            "    found=(${(f)text})\n"
+            "    if (( $#found )); then compadd -- $found; elif (( code != 3 )); then _files; fi\n"
             "}\n"
             /* Loaded from a file of its name, this is the body of its first call. */
             "if [[ $funcstack[1] == _pawl ]]; then _pawl \"$@\"; else compdef _pawl pawl; fi\n"},
@@ -151,9 +334,10 @@ completion_script(FILE *out, const char *shell)
             "function __pawl_complete\n"
             "    set -l words (commandline -opc) (commandline -ct)\n"
             "    set -l found (pawl complete -- $words[2..] 2>/dev/null)\n"
+            "    set -l code $status\n"
             "    if set -q found[1]\n"
             "        printf '%s\\n' $found\n"
-            "    else\n"
+            "    else if test $code != 3\n"
             "        __fish_complete_path (commandline -ct)\n"
             "    end\n"
             "end\n"

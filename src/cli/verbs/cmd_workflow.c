@@ -15,7 +15,7 @@ static const struct operand name_operand[] = {
 };
 
 static const struct operand queue_operand[] = {
-    {.kind = KIND_TEXT,
+    {.kind = KIND_QUEUE,
         .value = "QUEUE",
         .argument = "name",
         .summary = "the name of a queue, as pawl queue list shows it"},
