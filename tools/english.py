@@ -20,6 +20,10 @@ ALLOWED = re.compile(
 )
 # A comment stands alone: it does not continue another one.
 OPENING = re.compile(r"(?:False:|Of |Or |Nor |And |Who |What |As )")
+# A command's summary, in the table that help is made of: a verb first, and it fits a line of help.
+SUMMARY = re.compile(r'\{\.name = "[^"]+",\s*\.summary = ((?:"(?:\\.|[^"\\])*"\s*)+)')
+SUMMARY_MAX = 60
+NOT_A_VERB = {"A", "After", "An", "In", "No", "The", "What"}
 MARK = "english:ok"
 SUFFIXES = (".c", ".h", ".sql", ".md", ".scd")
 
@@ -70,6 +74,17 @@ def parts(path, text):
         yield from prose_parts(text)
 
 
+def summaries(text):
+    """Yields (line, what) for each summary of a command that is too long or does not begin with a verb."""
+    for match in SUMMARY.finditer(text):
+        summary = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', match[1]))
+        number = text.count("\n", 0, match.start(1)) + 1
+        if len(summary) > SUMMARY_MAX:
+            yield number, f"summary of {len(summary)} characters; at most {SUMMARY_MAX}"
+        if summary.split()[0] in NOT_A_VERB:
+            yield number, f'summary begins with "{summary.split()[0]}", not with a verb'
+
+
 def flags(path, text):
     """Yields (line, kind, what) for each flag of a file."""
     marked = {number for number, line in enumerate(text.split("\n"), 1) if MARK in line}
@@ -82,3 +97,6 @@ def flags(path, text):
             yield number, kind, f'begins with "{line.split()[0]}"'
         if kind == "comment" and path.suffix == ".sql" and re.search(r"\w''\w", line):
             yield number, kind, "has a doubled apostrophe"
+    if path.suffix == ".c" and path.parts[:2] == ("src", "cli"):
+        for number, what in summaries(text):
+            yield number, "string", what

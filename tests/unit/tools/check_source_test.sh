@@ -73,7 +73,7 @@ finds sql/code/hot.sql "${s}raise exception 'no';\n" ''
 
 rm "$tree/sql/hot"
 mkdir -p "$tree/tools"
-printf '# %s\ndocs/plain.md\nsrc/base/plain.c\nsql/code/plain.sql\n' "$spdx" >"$tree/tools/plain_english"
+printf '# %s\ndocs/plain.md\nsrc/base/plain.c\nsrc/cli/plain.c\nsql/code/plain.sql\n' "$spdx" >"$tree/tools/plain_english"
 finds docs/plain.md 'The worker continues.\n' ''
 finds docs/plain.md 'Then it goes on.\n' '1: prose: "goes on"'
 finds docs/plain.md 'Call `goes_on` behind PgBouncer, and `nobody` is a role.\n' ''
@@ -84,6 +84,9 @@ finds src/base/plain.c "${c}/*\n * Of two runs the older. */\n" '3: comment: beg
 finds src/base/plain.c "${c}/* One. */\n/* Or two. */\n" '3: comment: begins with "Or"'
 finds src/base/plain.c "${c}void f(void) { g(\"came to\"); }\n" '2: string: "came to"'
 finds src/base/plain.c "${c}int behind(void);\n" ''
+finds src/cli/plain.c "${c}const struct command a[] = {\n    {.name = \"a b\",\n        .summary = \"After a failover\"},\n};\n" '4: string: summary begins with "After"'
+finds src/cli/plain.c "${c}const struct command a[] = {\n    {.name = \"a\", .summary = \"Show all that there is to know \"\n\"of a run, with its steps and waits\"},\n};\n" '3: string: summary of 65'
+finds src/cli/plain.c "${c}const struct command a[] = {\n    {.name = \"a\", .summary = \"Show a run\"},\n};\n" ''
 finds sql/code/plain.sql "${s}\nselect 1; -- it''s here\n" '3: comment: has a doubled apostrophe'
 finds sql/code/plain.sql "${s}\n-- One or two,\n-- Or three.\nselect 'it''s';\n" ''
 printf '1..%d\n' "$number"
