@@ -119,8 +119,8 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
     case KIND_ID:
         if (check_is_run_id(value))
             return EXIT_OK;
-        return exit_saying(
-            EXIT_USAGE, NULL, "%s%s takes a whole id, not \"%s\"", dashes, name, value);
+        return exit_saying(EXIT_USAGE, "Give the id as the list printed it.",
+            "%s%s takes a whole id, not \"%s\"", dashes, name, value);
     case KIND_WORKFLOW:
         if (is_workflow(value, dashes[0] != '\0'))
             return EXIT_OK;
