@@ -127,7 +127,7 @@ list_workflows(struct invocation *invocation, const struct offer *offer, bool fl
 
     (void)snprintf(pattern, sizeof(pattern), "%s*", offer->typed);
     (void)invocation_verb(invocation, &rows, "list_workflows", "only_workflow", pattern,
-        "only_flows", flows ? "true" : NULL, "most", OFFERED_MAX, NULL);
+        "only_flows", flows ? "true" : NULL, "max_rows", OFFERED_MAX, NULL);
     for (size_t row = 0; row < pawl_rows_count(rows); row++)
         offer_name(offer, pawl_rows_text(rows, row, "workflow"));
     pawl_rows_free(rows);

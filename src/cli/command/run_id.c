@@ -120,7 +120,7 @@ run_id_search(struct invocation *invocation, const char *beginning, size_t most,
         (void)snprintf(left, sizeof(left), "%zu", most);
         code = invocation_verb(invocation, &rows, "list_runs", "cursor",
             range.below[0] != '\0' ? range.below : NULL, "since",
-            range.since[0] != '\0' ? range.since : NULL, "most", left, NULL);
+            range.since[0] != '\0' ? range.since : NULL, "max_rows", left, NULL);
         for (size_t row = 0; row < pawl_rows_count(rows); row++) {
             const char *run_id = pawl_rows_text(rows, row, "run_id");
 
