@@ -4,13 +4,14 @@
  *
  *     build/config_docs >docs/config.md
  */
-#include "libpawl/config.h"
+#include "libpawl/common/config.h"
 
 #include <pawl/config.h>
 #include <stdio.h>
 
 static const char head[] =
-    "<!-- Made by tools/config_docs.c from the table in src/libpawl/config.c; do not edit. -->\n"
+    "<!-- Made by tools/config_docs.c from the table in src/libpawl/common/config.c; do not edit. "
+    "-->\n"
     "\n"
     "# Settings\n"
     "\n"

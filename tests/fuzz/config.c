@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings, a line each, NAME=VALUE: what is taken is there, what is refused has changed nothing, and all that is taken can be read. */
-#include "libpawl/config.h"
+#include "libpawl/common/config.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The value of an answer to an item, as a commit returns it: what is read is whole, and without somebody who waits nothing is kept. */
-#include "libpawl/item.h"
+#include "libpawl/run/item.h"
 #include "base/arena.h"
 #include "base/json_read.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each line is a name that comes up: their counts are those that a plain list has. */
-#include "libpawl/names.h"
+#include "libpawl/run/names.h"
 #include "base/arena.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of steps, waits and children, a line each, NAME=VALUE: whatever is found good is written as JSON, and a mistake is told. */
-#include "libpawl/option.h"
+#include "libpawl/run/option.h"
 #include "base/arena.h"
 #include "base/json_read.h"
 #include "base/json_write.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The record of a run, as a claim returns it: read or refused; what is read is in order, whole, and each entry is found by its name. */
-#include "libpawl/record.h"
+#include "libpawl/run/record.h"
 #include "base/arena.h"
 #include "fuzz.h"
 

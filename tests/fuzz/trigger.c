@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of a trigger, a line each, NAME=VALUE: what is read is within its bounds, what is not is told. */
-#include "libpawl/trigger.h"
+#include "libpawl/client/trigger.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "fake_conn.h"
 
 #include "base/time.h"
-#include "libpawl/statements.h"
+#include "libpawl/common/statements.h"
 
 #include <libpq-fe.h>
 #include <setjmp.h>

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
-#include "libpawl/config.h"
-#include "libpawl/error.h"
-#include "libpawl/worker.h"
+#include "libpawl/common/config.h"
+#include "libpawl/common/error.h"
+#include "libpawl/worker/worker.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -467,6 +467,12 @@ pw_worker_find_undo(pawl_worker *of, const char *name, pawl_undo_fn *function, v
     *function = undo_handler.function;
     *userdata = undo_handler.userdata;
     return true;
+}
+
+size_t
+pw_task_thread_stack(const struct pw_task *task)
+{
+    return task->worker->settings.thread_stack;
 }
 
 const struct pw_settings *

@@ -6,8 +6,8 @@
 #ifndef PAWL_TESTS_FAKE_CORE_H
 #define PAWL_TESTS_FAKE_CORE_H
 
-#include "libpawl/run.h"
-#include "libpawl/task.h"
+#include "libpawl/run/run.h"
+#include "libpawl/run/task.h"
 #include "pawl/worker.h"
 
 #include <stdbool.h>

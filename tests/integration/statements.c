@@ -2,8 +2,8 @@
 /* Every SQL text of the library fits the engine: it can be prepared, and pawl_client_call() knows every verb as it is. */
 #include "fixture.h"
 
-#include "libpawl/call.h"
-#include "libpawl/statements.h"
+#include "libpawl/client/call.h"
+#include "libpawl/common/statements.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 /* Helpers of fuzz targets; see the header. */
 #include "fuzz.h"
 
-#include "libpawl/rows.h"
+#include "libpawl/client/rows.h"
 
 #include <libpq-fe.h>
 #include <locale.h>

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "harness.h"
-#include "libpawl/worker.h"
+#include "libpawl/worker/worker.h"
 
 #include <errno.h>
 #include <execinfo.h>

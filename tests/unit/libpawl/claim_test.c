@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much a worker asks for after a claim that was too large, without a database. */
-#include "libpawl/worker.h"
+#include "libpawl/worker/worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

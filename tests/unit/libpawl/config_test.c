@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings: what each takes, what it refuses, and what comes out. */
-#include "libpawl/config.h"
+#include "libpawl/common/config.h"
 
 #include "fail_alloc.h"
 #include "pawl/worker.h"

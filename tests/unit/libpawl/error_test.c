@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public error object, the names of codes, log lines, the version. */
-#include "libpawl/error.h"
+#include "libpawl/common/error.h"
 
 #include "fail_alloc.h"
-#include "libpawl/log.h"
+#include "libpawl/common/log.h"
 
 #include <pawl/pawl.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The executor: threads as they are needed, handlers and undo handlers, and how it ends; and work for tests. */
 #include "fake_core.h"
-#include "libpawl/executor.h"
-#include "libpawl/worker.h"
+#include "libpawl/worker/executor.h"
+#include "libpawl/worker/worker.h"
 #include "pawl/test.h"
 #include "pawl/worker.h"
 

@@ -2,7 +2,7 @@
 /* What handlers hold when memory runs out: no crash, no leak, and every run ends with one last item. */
 #include "fail_alloc.h"
 #include "fake_core.h"
-#include "libpawl/executor.h"
+#include "libpawl/worker/executor.h"
 #include "pawl/run.h"
 #include "pawl/worker.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the I/O thread ends, without a database. */
 #include "base/alloc.h"
-#include "libpawl/worker.h"
+#include "libpawl/worker/worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

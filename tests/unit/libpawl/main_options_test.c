@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options and variables of a program that calls pawl_worker_main(), and what is wrong with them; without a database. */
-#include "libpawl/main_options.h"
+#include "libpawl/worker/main_options.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The record that a claim returns: what becomes of steps, waits, tries and undos. */
 #include "fail_alloc.h"
-#include "libpawl/record.h"
+#include "libpawl/run/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "base/time.h"
 #include "fail_alloc.h"
 #include "fake_core.h"
-#include "libpawl/branch.h"
+#include "libpawl/run/branch.h"
 #include "pawl/run.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to trigger: options, inputs and runs that are added, and what is wrong with them. */
-#include "libpawl/trigger.h"
+#include "libpawl/client/trigger.h"
 
 #include "fail_alloc.h"
 

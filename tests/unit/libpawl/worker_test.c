@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker says to mistakes of its caller, without a database. */
-#include "libpawl/worker.h"
+#include "libpawl/worker/worker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work connections of which one is gone, and replies that come after the session they belong to; without a database. */
-#include "libpawl/worker.h"
+#include "libpawl/worker/worker.h"
 
 #include <libpq-fe.h>
 #include <setjmp.h>

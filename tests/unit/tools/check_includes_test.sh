@@ -16,6 +16,10 @@ for room in show report sandbox process command script exec verbs flow setup top
     mkdir -p "$tree/src/cli/$room"
     touch "$tree/src/cli/$room/$room.h"
 done
+for room in common client run worker; do
+    mkdir -p "$tree/src/libpawl/$room"
+    touch "$tree/src/libpawl/$room/$room.h"
+done
 mkdir -p "$tree/include/pawl" "$tree/bindings/node" "$tree/src/cli/cellar"
 touch "$tree/include/pawl/error.h" "$tree/include/pawl/pawl.h"
 
@@ -60,6 +64,17 @@ may src/libpawl/a.c '"pg/pg.h"'
 may src/libpawl/a.c '<pawl/pawl.h>'
 may_not src/libpawl/a.c '<libpq-fe.h>'
 may_not src/libpawl/a.c '"server/server.h"'
+# The rooms of the library: down, never up or sideways.
+may src/libpawl/worker/a.c '"libpawl/run/run.h"'
+may src/libpawl/worker/a.c '"pg/pg.h"'
+may src/libpawl/run/a.c '"libpawl/common/common.h"'
+may src/libpawl/client/a.c '"libpawl/common/common.h"'
+may_not src/libpawl/run/a.c '"libpawl/worker/worker.h"'
+may_not src/libpawl/common/a.c '"libpawl/run/run.h"'
+may_not src/libpawl/client/a.c '"libpawl/run/run.h"'
+may_not src/libpawl/worker/a.c '"libpawl/client/client.h"'
+may_not src/libpawl/a.c '"libpawl/run/run.h"'
+may_not src/libpawl/run/a.c '<libpq-fe.h>'
 may src/server/a.c '<pawl/pawl.h>'
 may_not src/server/a.c '"libpawl/libpawl.h"'
 may src/cli/a.c '"server/server.h"'

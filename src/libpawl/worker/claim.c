@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claiming: when to ask for work and how much, and what comes back. One claim is under way at a time. */
+#include "base/alloc.h"
+#include "base/time.h"
+#include "libpawl/worker/worker.h"
+
+#include <string.h>
+
+/* After a claim that gave something but not all that was asked for: by then there may be more. */
+static const int64_t gap_us = 2000;
+/* A timer becomes ready with the round of housekeeping that sees it, and these are 100 ms apart. */
+static const int64_t due_slack_us = 110000;
+/*
+ * When to look for tasks that we hold and do not know: soon after a claim whose reply was lost, because the server may still be at work
+ * on it; and every now and then, because it may be slow.
+ */
+static const int64_t held_after_us = 1000000;
+static const unsigned held_times = 4;
+static const int64_t held_every_us = 30000000;
+/* A request whose reply is lost so often in a row may be lost because of the reply: there is no memory for it, and libpq breaks. */
+static const unsigned losses_max = 3;
+
+/*
+ * Claims that notifications ask for are at least hint_gap_us apart. Of those that give nothing, there may be hint_burst at once, and then one
+ * in hint_refill_us: another worker was faster, or a login sends notifications to cause load.
+ */
+static const int64_t hint_gap_us = 2000;
+static const int64_t hint_refill_us = 32000;
+static const int64_t hint_burst = 8;
+
+/* The most tasks that a worker holds, so that a slow database does not fill its memory. */
+static size_t
+held_max(size_t concurrency)
+{
+    return 4 * concurrency + 1000;
+}
+
+void
+pw_claim_soon(pawl_worker *worker, int64_t at_us)
+{
+    /* The one that is under way may have looked before there was something to see. */
+    worker->claim_again = worker->claim.sent;
+    if (at_us < worker->claim_at_us)
+        worker->claim_at_us = at_us;
+}
+
+static int64_t
+later_us(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* When a notification may make the worker claim. */
+static int64_t
+hint_at(const pawl_worker *worker, int64_t now_us)
+{
+    int64_t at_us = pw_add_us(worker->hinted_us, hint_gap_us);
+
+    /* guard:hints_in_vain */
+    at_us = later_us(at_us, worker->hint_paid_us - hint_burst * hint_refill_us);
+    return later_us(at_us, now_us);
+}
+
+void
+pw_claim_hint(pawl_worker *worker, int64_t now_us)
+{
+    int64_t at_us = hint_at(worker, now_us);
+
+    worker->hint_pending = true;
+    /* A server that refuses claims is not asked more often because of it. */
+    if (worker->claim_tries == 0 && at_us < worker->claim_at_us)
+        worker->claim_at_us = at_us;
+}
+
+bool
+pw_claim_late(const pawl_worker *worker, int64_t now_us)
+{
+    return pw_request_late(&worker->claim, now_us) ||
+        pw_request_late(&worker->idle_request, now_us) ||
+        pw_request_late(&worker->held_request, now_us);
+}
+
+/* Of which kind, of our session, from now on. */
+static struct pw_request
+new_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us)
+{
+    return (struct pw_request){
+        .kind = kind,
+        .session = worker->session,
+        .sent_us = now_us,
+        .deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000)),
+    };
+}
+
+/* The session may hold what we do not know. */
+static void
+be_unsure(pawl_worker *worker, int64_t at_us)
+{
+    worker->held_unsure = held_times;
+    worker->held_at_us = at_us;
+}
+
+/* How many runs could be started now. What has finished and is not written down yet counts too, but less. */
+static int32_t
+free_places(pawl_worker *worker, bool *none_held)
+{
+    size_t concurrency = (size_t)worker->settings.concurrency;
+    size_t active;
+    size_t held;
+    bool draining;
+
+    (void)pthread_mutex_lock(&worker->lock);
+    active = worker->active;
+    held = worker->held;
+    draining = worker->draining;
+    (void)pthread_mutex_unlock(&worker->lock);
+    *none_held = held == 0;
+    if (draining || worker->suspect_held || active >= concurrency || held >= held_max(concurrency))
+        return 0;
+    return concurrency - active > (size_t)worker->claim_cap ? worker->claim_cap
+                                                            : (int32_t)(concurrency - active);
+}
+
+/* A writer that can take a request, in turns. */
+static struct pw_writer *
+pick_writer(pawl_worker *worker)
+{
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer =
+            &worker->writers[(worker->writer_next + i) % worker->writer_count];
+
+        if (writer->conn != NULL && pw_conn_can_send(writer->conn)) {
+            worker->writer_next = (worker->writer_next + i + 1) % worker->writer_count;
+            return writer;
+        }
+    }
+    return NULL;
+}
+
+static int
+send_idle(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
+{
+    struct pw_params params;
+    int status;
+
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    pw_params_bool(&params, true);
+    worker->idle_request = new_request(worker, PW_REQUEST_IDLE, now_us);
+    status =
+        pw_conn_send(writer->conn, pw_statement(PW_STMT_IDLE), &params, &worker->idle_request, err);
+    worker->idle_request.sent = status == PAWL_OK;
+    return status;
+}
+
+static void
+send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    struct pw_params params;
+    struct pw_error err = {0};
+
+    /* Marked idle first, then looked once more: what is triggered in between is found or notified. */
+    if (worker->idle == PW_LOOKING && worker->listening && !worker->idle_marked) {
+        if (send_idle(worker, writer, now_us, &err) != PAWL_OK) {
+            worker->claim_at_us = pw_add_us(now_us, 10000);
+            return;
+        }
+        worker->idle_marked = true;
+        worker->claim_writer = writer;
+        /* One request at a time: the claim follows when this one is answered. */
+        if (!pw_conn_can_send(writer->conn)) {
+            pw_conn_pump(writer->conn);
+            return;
+        }
+    }
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    pw_params_int4(&params, worker->claim_most);
+    pw_params_int4(&params, worker->claim_number);
+    pw_params_bool(&params, worker->claim_quiet);
+    worker->claim = new_request(worker, PW_REQUEST_CLAIM, now_us);
+    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claim, &err) !=
+        PAWL_OK) {
+        worker->claim_at_us = pw_add_us(now_us, 10000);
+        return;
+    }
+    worker->claim.sent = true;
+    worker->claim_again = false;
+    worker->claim_hinted = worker->hint_pending;
+    if (worker->hint_pending)
+        worker->hinted_us = now_us;
+    worker->hint_pending = false;
+    worker->idle_marked = false;
+    worker->claim_writer = writer;
+    pw_conn_pump(writer->conn);
+}
+
+static void
+send_held(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    struct pw_params params;
+    struct pw_error err = {0};
+
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    worker->held_request = new_request(worker, PW_REQUEST_HELD, now_us);
+    worker->held_at_us = pw_add_us(now_us, held_after_us);
+    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_HELD), &params, &worker->held_request,
+            &err) != PAWL_OK)
+        return;
+    worker->held_request.sent = true;
+    worker->claim_writer = writer;
+    pw_conn_pump(writer->conn);
+}
+
+static void
+tick_first(pawl_worker *worker)
+{
+    worker->tick_first = true;
+    pw_tick_soon(worker);
+}
+
+/* Timers that we know of have come due: a tick makes them ready. Look then, and once more when another one may have done so. */
+static void
+look_at_dues(pawl_worker *worker, int64_t now_us)
+{
+    if (pw_heap_take(&worker->dues, now_us) > 0) {
+        tick_first(worker);
+        pw_claim_soon(worker, now_us);
+        worker->due_again_us = pw_add_us(now_us, due_slack_us);
+    }
+    if (worker->due_again_us <= now_us) {
+        tick_first(worker);
+        pw_claim_soon(worker, now_us);
+        worker->due_again_us = INT64_MAX;
+    }
+}
+
+static void
+look_when_asked(pawl_worker *worker, int64_t now_us)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    if (worker->looks != worker->looked) {
+        worker->looked = worker->looks;
+        worker->claim_at_us = now_us;
+        worker->tick_at_us = now_us;
+        tick_first(worker);
+    }
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+/* One question at a time, so that the answers can be told apart from what changes meanwhile. */
+static bool
+is_asking(const pawl_worker *worker)
+{
+    return worker->claim.sent || worker->idle_request.sent || worker->held_request.sent;
+}
+
+void
+pw_claim_turn(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_writer *writer;
+    bool none_held = false;
+    bool looks;
+    int32_t most;
+
+    if (worker->session_state != PW_SESSION_LIVE || is_asking(worker))
+        return;
+    look_at_dues(worker, now_us);
+    look_when_asked(worker, now_us);
+    most = worker->claim_pending ? worker->claim_most : free_places(worker, &none_held);
+    worker->no_place = most == 0;
+    worker->no_writer = false;
+    looks = now_us >= worker->held_at_us && !worker->claim_pending;
+    if (!looks && (most == 0 || now_us < worker->claim_at_us))
+        return;
+    writer = pick_writer(worker);
+    worker->no_writer = writer == NULL;
+    if (writer == NULL)
+        return;
+    if (looks) {
+        send_held(worker, writer, now_us);
+        return;
+    }
+    /* Nothing has notified the worker, but timers may be due. */
+    if (now_us >= worker->poll_at_us) {
+        worker->poll_at_us = INT64_MAX;
+        tick_first(worker);
+    }
+    if (!worker->claim_pending && pw_tick_first(worker, now_us))
+        return;
+    if (!worker->claim_pending) {
+        /* A request has the same number until it is answered, so that a lost reply is found again. */
+        worker->claim_pending = true;
+        worker->claim_losses = 0;
+        worker->claim_number = worker->claim_number == INT32_MAX ? 1 : worker->claim_number + 1;
+        worker->claim_most = most;
+        worker->claim_quiet = none_held;
+        worker->claim_looks = worker->looked;
+    }
+    send_claim(worker, writer, now_us);
+}
+
+int64_t
+pw_claim_next_us(const pawl_worker *worker)
+{
+    int64_t at = worker->claim_at_us;
+
+    if (worker->claim.sent)
+        return worker->claim.deadline_us;
+    if (worker->idle_request.sent)
+        return worker->idle_request.deadline_us;
+    if (worker->held_request.sent)
+        return worker->held_request.deadline_us;
+    if (worker->session_state != PW_SESSION_LIVE || worker->no_writer ||
+        (worker->tick_first && worker->tick.sent))
+        return INT64_MAX;
+    if (worker->no_place)
+        return worker->held_at_us;
+    if (worker->held_at_us < at && !worker->claim_pending)
+        at = worker->held_at_us;
+    if (worker->due_again_us < at)
+        at = worker->due_again_us;
+    return pw_heap_first(&worker->dues) < at ? pw_heap_first(&worker->dues) : at;
+}
+
+/* Asks for less, under another number. What this one has claimed is found by asking what is held, and given back. */
+static void
+give_up_claim(pawl_worker *worker, int64_t now_us)
+{
+    worker->claim_pending = false;
+    worker->claim_cap = worker->claim_most > 1 ? worker->claim_most / 2 : 1;
+    be_unsure(worker, now_us);
+}
+
+void
+pw_claim_broken(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    if (worker->claim_writer != writer)
+        return;
+    worker->claim_writer = NULL;
+    worker->idle_request.sent = false;
+    worker->idle_marked = false;
+    worker->held_request.sent = false;
+    if (worker->claim.sent) {
+        worker->claim.sent = false;
+        worker->claim_at_us = now_us;
+        /* The server may still be at work on it, and then answer nobody. */
+        be_unsure(worker, pw_add_us(now_us, held_after_us));
+        if (++worker->claim_losses >= losses_max)
+            give_up_claim(worker, now_us);
+    }
+}
+
+static bool
+copy_bytes(struct pw_arena *arena, const struct pw_rows *rows, int row, int column, pawl_bytes *out)
+{
+    const char *data;
+    size_t size;
+
+    *out = (pawl_bytes){NULL, 0};
+    if (!pw_rows_bytes(rows, row, column, &data, &size))
+        return true;
+    out->data = pw_arena_copy(arena, data, size);
+    out->size = size;
+    return out->data != NULL;
+}
+
+/* The part of a row that is not optional. */
+static bool
+read_facts(struct pw_task *task, const struct pw_rows *rows, int row)
+{
+    pawl_bytes workflow;
+    pawl_bytes tenant;
+
+    if (!pw_rows_uuid(rows, row, 0, &task->id) || !pw_rows_int4(rows, row, 1, &task->number) ||
+        !pw_rows_int4(rows, row, 2, &task->fence) || !pw_rows_int4(rows, row, 4, &task->round) ||
+        !pw_rows_int4(rows, row, 5, &task->execution) ||
+        !pw_rows_bool(rows, row, 7, &task->rolling_back) ||
+        !pw_rows_bool(rows, row, 8, &task->suspect))
+        return false;
+    pw_uuid_format(&task->id, task->id_text);
+    if (!copy_bytes(&task->arena, rows, row, 3, &workflow) ||
+        !copy_bytes(&task->arena, rows, row, 6, &tenant) ||
+        !copy_bytes(&task->arena, rows, row, 9, &task->input) ||
+        !copy_bytes(&task->arena, rows, row, 10, &task->metadata))
+        return false;
+    task->workflow = workflow.data == NULL ? "" : workflow.data;
+    task->tenant = tenant.data == NULL ? "" : tenant.data;
+    return true;
+}
+
+static bool
+read_task(struct pw_task *task, const struct pw_rows *rows, int row, int64_t now_us)
+{
+    pawl_bytes record = {NULL, 0};
+    int64_t timeout_ms;
+    int64_t db_now_us = 0;
+
+    if (!read_facts(task, rows, row))
+        return false;
+    task->step_timeout_ms = pw_rows_int8(rows, row, 12, &timeout_ms) ? timeout_ms : -1;
+    task->run_deadline_us = pw_rows_int8(rows, row, 13, &timeout_ms)
+        ? pw_add_us(now_us, pw_ms_to_us(timeout_ms))
+        : INT64_MAX;
+    if (!pw_rows_bytes(rows, row, 11, &record.data, &record.size))
+        return true;
+    (void)pw_rows_int8(rows, row, 14, &db_now_us);
+    if (!pw_record_read(&task->record, &task->arena, record, db_now_us, now_us))
+        return false;
+    atomic_store(&task->seq, task->record.seq_max);
+    return true;
+}
+
+static struct pw_task *
+new_task(pawl_worker *worker)
+{
+    struct pw_task *task = pw_calloc(1, sizeof(*task));
+
+    if (task == NULL)
+        return NULL;
+    task->worker = worker;
+    task->session = worker->session;
+    task->last.seq = INT32_MIN;
+    task->last.millis = INT32_MIN;
+    /* Input, metadata and records are bounded by the engine; a run's own allocations have a limit of their own. */
+    pw_arena_init(&task->arena, SIZE_MAX / 4);
+    pw_list_init(&task->link);
+    pw_list_init(&task->parked_link);
+    pw_list_init(&task->items);
+    pw_list_init(&task->last.link);
+    return task;
+}
+
+/* Into the map. An earlier claim of the same run, which somebody has taken from us meanwhile, gives way. */
+static bool
+put_task(pawl_worker *worker, struct pw_task *task)
+{
+    struct pw_task *earlier = pw_map_get(&worker->tasks, &task->id, task->number);
+
+    if (!pw_map_put(&worker->tasks, &task->id, task->number, task))
+        return false;
+    if (earlier != NULL)
+        pw_task_tell(earlier, PW_LEASE_LOST);
+    return true;
+}
+
+/* Makes the task known, and hands it to who calls pawl_worker_next(). False: out of memory. */
+static bool
+take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_us)
+{
+    struct pw_task *task = new_task(worker);
+    pawl_handler_fn function;
+
+    if (task == NULL)
+        return false;
+    task->writer = worker->claim_writer->number;
+    if (!read_task(task, rows, row, now_us) || (task->run = pw_run_new(task)) == NULL ||
+        !put_task(worker, task)) {
+        pw_run_free(task->run);
+        pw_arena_done(&task->arena);
+        pw_free(task);
+        return false;
+    }
+    (void)pw_worker_find(worker, task->workflow, &function, &task->userdata);
+    if (task->suspect)
+        worker->suspect_held = true;
+    worker->claim_writer->active++;
+    (void)pthread_mutex_lock(&worker->lock);
+    worker->active++;
+    worker->held++;
+    pw_list_add_tail(&worker->new_runs, &task->link);
+    (void)pthread_cond_signal(&worker->ready_cond);
+    (void)pthread_mutex_unlock(&worker->lock);
+    return true;
+}
+
+static void
+count_look(pawl_worker *worker, int count)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    /* As long as the session may hold what we do not know, nobody can say that there is nothing. */
+    if (count == 0 && worker->held_unsure == 0)
+        worker->quiet_looks = worker->claim_looks;
+    if (!pw_list_empty(&worker->new_runs) && worker->fd_wanted)
+        pw_wake_set(&worker->ready);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+/* When to ask again, after a claim that gave so many. */
+static void
+plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
+{
+    worker->poll_at_us = INT64_MAX;
+    if (count >= worker->claim_most || worker->claim_again) {
+        worker->idle = PW_BUSY;
+        worker->claim_at_us = now_us;
+    } else if (count > 0) {
+        worker->idle = PW_BUSY;
+        worker->claim_at_us = pw_add_us(now_us, gap_us);
+    } else if (worker->idle == PW_BUSY && worker->listening) {
+        worker->idle = PW_LOOKING;
+        worker->claim_at_us = now_us;
+    } else {
+        worker->idle = PW_IDLE;
+        worker->claim_at_us =
+            pw_add_us(now_us, pw_jitter(&worker->rand, pw_ms_to_us(worker->settings.poll_ms), 0.1));
+        worker->poll_at_us = worker->claim_at_us;
+    }
+    if (count == 0 && worker->claim_hinted)
+        worker->hint_paid_us = pw_add_us(later_us(worker->hint_paid_us, now_us), hint_refill_us);
+    /* The notification may be about a run that the claim did not see. */
+    if (worker->hint_pending)
+        pw_claim_hint(worker, now_us);
+}
+
+void
+pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
+{
+    int count = pw_rows_count(&reply->rows);
+    bool lost = false;
+    bool tick_due = false;
+
+    /* Claimed for a session that has ended: others have it by now, or soon. */
+    if (worker->session_state != PW_SESSION_LIVE || worker->claim.session != worker->session)
+        return;
+    if (reply->status != PAWL_OK) {
+        if (pw_session_check(worker, reply, now_us))
+            return;
+        /* It may have been too much at once. What failed has claimed nothing. */
+        worker->claim_pending = false;
+        worker->claim_cap = worker->claim_most > 1 ? worker->claim_most / 2 : 1;
+        worker->claim_tries++;
+        worker->claim_at_us =
+            pw_add_us(now_us, pw_backoff_us(&worker->rand, worker->claim_tries, 10000, 2000000));
+        pw_log_error(
+            &worker->settings.logger, PAWL_LOG_WARNING, "claim_failed", NULL, &reply->error);
+        return;
+    }
+    worker->claim_tries = 0;
+    /* Less than that shows nothing: what a larger claim took may not have been given back yet. */
+    if (count >= worker->claim_cap)
+        worker->claim_cap =
+            worker->claim_cap < PW_CLAIM_MAX / 2 ? 2 * worker->claim_cap : PW_CLAIM_MAX;
+    worker->claim_pending = false;
+    if (reply->unreplicated) {
+        /* Fences that a failover may forget are not to be worked with: give them back and ask again. */
+        be_unsure(worker, now_us);
+        worker->claim_at_us = now_us;
+        /* If it was given something, its idle mark is gone. */
+        worker->idle = PW_BUSY;
+        return;
+    }
+    pw_worker_add(worker, PW_COUNT_CLAIMS, 1);
+    pw_worker_add(worker, PW_COUNT_CLAIMED, count);
+    /* One that gave nothing has no row to say it in. */
+    if (count == 0 || (pw_rows_bool(&reply->rows, 0, 15, &tick_due) && tick_due))
+        pw_tick_soon(worker);
+    for (int row = 0; row < count; row++)
+        if (!take_row(worker, &reply->rows, row, now_us))
+            lost = true;
+    if (lost) {
+        pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "claim_unread",
+            "a claimed run could not be read, or there was no memory for it: it is given back",
+            NULL);
+        be_unsure(worker, pw_add_us(now_us, held_after_us));
+    }
+    count_look(worker, count);
+    plan_next(worker, count, now_us);
+}
+
+void
+pw_idle_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
+{
+    (void)pw_session_check(worker, reply, now_us);
+}
+
+/* Whether a row that says what the session holds is about a task of ours. */
+static bool
+is_known(pawl_worker *worker, const struct pw_rows *rows, int row)
+{
+    const struct pw_task *task;
+    struct pw_uuid id;
+    int32_t number;
+    int32_t fence;
+
+    if (!pw_rows_uuid(rows, row, 0, &id) || !pw_rows_int4(rows, row, 1, &number) ||
+        !pw_rows_int4(rows, row, 2, &fence))
+        return true;
+    task = pw_map_get(&worker->tasks, &id, number);
+    return task != NULL && task->fence == fence;
+}
+
+/* Gives back a task that the session holds and we do not know: the reply to its claim was lost for good. */
+static bool
+give_back_unknown(pawl_worker *worker, const struct pw_rows *rows, int row)
+{
+    struct pw_task *task = new_task(worker);
+
+    if (task == NULL)
+        return false;
+    task->writer = worker->claim_writer->number;
+    if (!pw_rows_uuid(rows, row, 0, &task->id) || !pw_rows_int4(rows, row, 1, &task->number) ||
+        !pw_rows_int4(rows, row, 2, &task->fence) || !put_task(worker, task)) {
+        pw_free(task);
+        return false;
+    }
+    worker->claim_writer->active++;
+    (void)pthread_mutex_lock(&worker->lock);
+    worker->active++;
+    worker->held++;
+    (void)pthread_mutex_unlock(&worker->lock);
+    pw_task_give_back(task);
+    return true;
+}
+
+void
+pw_held_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
+{
+    bool whole = true;
+
+    if (pw_session_check(worker, reply, now_us) || worker->held_request.session != worker->session)
+        return;
+    if (reply->status == PAWL_OK && worker->held_unsure > 0)
+        worker->held_unsure--;
+    for (int row = 0; row < pw_rows_count(&reply->rows); row++)
+        if (!is_known(worker, &reply->rows, row) && !give_back_unknown(worker, &reply->rows, row))
+            whole = false;
+    if (!whole)
+        be_unsure(worker, pw_add_us(now_us, held_after_us));
+    else
+        worker->held_at_us =
+            pw_add_us(now_us, worker->held_unsure > 0 ? held_after_us : held_every_us);
+}

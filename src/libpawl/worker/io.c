@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The I/O thread: owns every connection, and in each turn gathers what handlers posted, sends, waits, and hands out replies. */
+#include "base/time.h"
+#include "libpawl/worker/worker.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+enum {
+    FDS = PW_WRITERS_MAX + 2
+};
+
+void
+pw_io_wake(pawl_worker *worker)
+{
+    pw_wake_set(&worker->wake);
+}
+
+/* Moves what handlers posted to the writers of their tasks. */
+static void
+gather(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_list posted;
+    struct pw_list *link;
+
+    pw_list_init(&posted);
+    (void)pthread_mutex_lock(&worker->lock);
+    pw_list_move_all(&posted, &worker->posted);
+    (void)pthread_mutex_unlock(&worker->lock);
+    while ((link = pw_list_first(&posted)) != NULL) {
+        struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
+        struct pw_task *task = item->task;
+
+        pw_list_remove(link);
+        pw_item_take(item);
+        if (item == &task->last) {
+            task->finished = true;
+            worker->writers[task->writer].active--;
+        }
+        if (atomic_load(&task->standing) == PW_LEASE_LOST)
+            pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, "the lease was lost");
+        else
+            pw_writer_add(worker, item, now_us);
+    }
+}
+
+/* Items that were busy go back to their writers when their time has come. */
+static void
+unpark(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_list *next;
+
+    for (struct pw_list *link = pw_list_first(&worker->parked); link != NULL; link = next) {
+        struct pw_task *task = PW_CONTAINER(link, struct pw_task, parked_link);
+        struct pw_writer *writer = &worker->writers[task->writer];
+
+        next = pw_list_next(&worker->parked, link);
+        if (task->parked_until_us > now_us)
+            continue;
+        pw_list_remove(link);
+        /* Before what the run may have posted since. */
+        pw_writer_put_back(writer, &task->items, now_us);
+    }
+}
+
+static int64_t
+unpark_at(const pawl_worker *worker)
+{
+    int64_t at = INT64_MAX;
+
+    for (struct pw_list *link = pw_list_first(&worker->parked); link != NULL;
+         link = pw_list_next(&worker->parked, link)) {
+        const struct pw_task *task = PW_CONTAINER(link, struct pw_task, parked_link);
+
+        if (task->parked_until_us < at)
+            at = task->parked_until_us;
+    }
+    return at;
+}
+
+/* On drain: what was claimed and not handed out is given back. */
+static void
+give_back(pawl_worker *worker)
+{
+    struct pw_list fresh;
+    struct pw_list *link;
+
+    pw_list_init(&fresh);
+    (void)pthread_mutex_lock(&worker->lock);
+    if (worker->draining)
+        pw_list_move_all(&fresh, &worker->new_runs);
+    (void)pthread_mutex_unlock(&worker->lock);
+    while ((link = pw_list_first(&fresh)) != NULL) {
+        pw_list_remove(link);
+        pw_task_give_back(PW_CONTAINER(link, struct pw_task, link));
+    }
+}
+
+/* Earliest point at which there is something to do without being woken. */
+static int64_t
+next_turn(const pawl_worker *worker)
+{
+    int64_t at = unpark_at(worker);
+    int64_t other = pw_session_next_us(worker);
+
+    if (other < at)
+        at = other;
+    other = pw_claim_next_us(worker);
+    if (other < at)
+        at = other;
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        other = pw_writer_next_us(worker, &worker->writers[i]);
+        if (other < at)
+            at = other;
+    }
+    return at;
+}
+
+/* Something may wait inside of the TLS library, where poll does not see it: while a reply is due, look again after this time. */
+static const int64_t look_again_us = 1000000;
+
+static void
+watch(struct pollfd *fd, const struct pw_conn *conn, int64_t now_us, int64_t *until_us)
+{
+    if (conn == NULL)
+        return;
+    fd->fd = pw_conn_fd(conn);
+    fd->events = pw_conn_events(conn);
+    if (pw_conn_in_flight(conn) > 0 && *until_us > now_us + look_again_us)
+        *until_us = now_us + look_again_us;
+    /* It broke while something was being sent. */
+    if (pw_conn_state(conn) == PW_CONN_BROKEN)
+        *until_us = now_us;
+}
+
+/* Waits for the connections, for a wake-up, or for the next thing that is due. fds: the wake-up, control, then the writers. */
+static void
+wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
+{
+    int64_t until_us = next_turn(worker);
+    struct timespec time = {0};
+    bool posted;
+
+    for (size_t i = 0; i < FDS; i++)
+        fds[i] = (struct pollfd){.fd = -1};
+    fds[0] = (struct pollfd){.fd = worker->wake.fd, .events = POLLIN};
+    watch(&fds[1], worker->control, now_us, &until_us);
+    for (size_t i = 0; i < worker->writer_count; i++)
+        watch(&fds[2 + i], worker->writers[i].conn, now_us, &until_us);
+    /* Handlers look at this flag after they have posted; so look at their list after it is set. */
+    atomic_store(&worker->sleeping, true);
+    (void)pthread_mutex_lock(&worker->lock);
+    posted = !pw_list_empty(&worker->posted);
+    if (worker->leave_at_us < until_us)
+        until_us = worker->leave_at_us;
+    (void)pthread_mutex_unlock(&worker->lock);
+    if (posted || until_us < now_us)
+        until_us = now_us;
+    if (until_us != INT64_MAX) {
+        time.tv_sec = (until_us - now_us) / 1000000;
+        time.tv_nsec = (until_us - now_us) % 1000000 * 1000;
+    }
+    /* When the time is over, or if poll fails, every connection is looked at. */
+    if (ppoll(fds, FDS, until_us == INT64_MAX ? NULL : &time, NULL) <= 0 && !posted)
+        for (size_t i = 1; i < FDS; i++)
+            fds[i].revents = POLLIN;
+    atomic_store(&worker->sleeping, false);
+    if ((fds[0].revents & POLLIN) != 0)
+        (void)pw_wake_clear(&worker->wake);
+}
+
+/* Hands out the replies that have been read; true if there were any. */
+static bool
+take_replies(pawl_worker *worker)
+{
+    struct pw_reply reply;
+    bool taken = false;
+
+    while (worker->control != NULL && pw_conn_take(worker->control, &reply)) {
+        pw_session_reply(worker, &reply, pw_now_us());
+        pw_reply_done(&reply);
+        taken = true;
+    }
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
+
+        while (writer->conn != NULL && pw_conn_take(writer->conn, &reply)) {
+            pw_writer_reply(worker, writer, &reply, pw_now_us());
+            pw_reply_done(&reply);
+            taken = true;
+        }
+    }
+    return taken;
+}
+
+/* Reads and writes, and hands out replies. */
+static void
+pump(pawl_worker *worker, const struct pollfd *fds)
+{
+    if (worker->control != NULL && fds[1].revents != 0)
+        pw_conn_pump(worker->control);
+    for (size_t i = 0; i < worker->writer_count; i++)
+        if (worker->writers[i].conn != NULL && fds[2 + i].revents != 0)
+            pw_conn_pump(worker->writers[i].conn);
+    (void)take_replies(worker);
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
+
+        if (writer->conn != NULL && pw_conn_state(writer->conn) == PW_CONN_BROKEN)
+            pw_writer_broken(worker, writer, pw_conn_error(writer->conn), pw_now_us());
+    }
+}
+
+/* Waits for what is under way on the work connections: what a claim takes after the goodbye would belong to nobody. */
+static void
+settle_writers(pawl_worker *worker, int64_t until_us)
+{
+    struct pw_reply reply;
+    struct pw_error err = {0};
+
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
+
+        while (writer->conn != NULL && pw_conn_in_flight(writer->conn) > 0 &&
+            pw_conn_wait(writer->conn, until_us, &err) == PAWL_OK &&
+            pw_conn_take(writer->conn, &reply)) {
+            /* What was claimed is not handed out any more; the goodbye gives it back. */
+            if (((struct pw_request *)reply.tag)->kind != PW_REQUEST_CLAIM)
+                pw_writer_reply(worker, writer, &reply, pw_now_us());
+            pw_reply_done(&reply);
+            pw_run_wake(&worker->woken);
+        }
+    }
+}
+
+/* Where to say goodbye: on the session's own connection or, while that is being opened again, on one of the writers'. */
+static struct pw_conn *
+find_conn(const pawl_worker *worker)
+{
+    if (worker->control != NULL && pw_conn_state(worker->control) == PW_CONN_READY)
+        return worker->control;
+    for (size_t i = 0; i < worker->writer_count; i++)
+        if (worker->writers[i].conn != NULL &&
+            pw_conn_state(worker->writers[i].conn) == PW_CONN_READY)
+            return worker->writers[i].conn;
+    return NULL;
+}
+
+/* Says goodbye once. False: it was heard, and the session may be there still; or there was no memory to say it. */
+static bool
+say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
+{
+    struct pw_params params;
+    struct pw_reply reply;
+    struct pw_error err = {0};
+    int status;
+
+    /* A heartbeat may be under way, and there may be no place for a second request. */
+    while (!pw_conn_can_send(conn) && pw_conn_wait(conn, until_us, &err) == PAWL_OK &&
+        pw_conn_take(conn, &reply))
+        pw_reply_done(&reply);
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    worker->leave.kind = PW_REQUEST_LEAVE;
+    status = pw_conn_send(conn, pw_statement(PW_STMT_LEAVE), &params, &worker->leave, &err);
+    /* There may be memory in a moment, and another connection if this one has broken. */
+    if (status != PAWL_OK)
+        return status != PAWL_ENOMEM && pw_conn_state(conn) == PW_CONN_READY;
+    while (pw_conn_wait(conn, until_us, &err) == PAWL_OK && pw_conn_take(conn, &reply)) {
+        bool heard = reply.tag == &worker->leave;
+        bool ended = reply.status != PAWL_OK;
+
+        pw_reply_done(&reply);
+        if (heard)
+            return ended;
+    }
+    return pw_conn_state(conn) == PW_CONN_READY;
+}
+
+/*
+ * Leaves, so that what is held is given back at once; it is swept later if that does not work. The session stays as long as another
+ * transaction has locked something that it holds, if only to look at it; once it has ended it is not found any more.
+ */
+static void
+leave(pawl_worker *worker)
+{
+    int64_t until_us = pw_add_us(pw_now_us(), PW_LEAVE_US);
+    struct pw_conn *conn;
+    int pause_ms = 0;
+
+    if (worker->session_state != PW_SESSION_LIVE)
+        return;
+    (void)pthread_mutex_lock(&worker->lock);
+    if (worker->left_by_us < until_us)
+        until_us = worker->left_by_us;
+    (void)pthread_mutex_unlock(&worker->lock);
+    settle_writers(worker, until_us);
+    /* What is given back may be with others before the goodbye is answered: who wants to start a step waits until it is told. */
+    atomic_store(&worker->lease_until_us, 0);
+    while ((conn = find_conn(worker)) != NULL && !say_goodbye(worker, conn, until_us) &&
+        pw_now_us() < until_us) {
+        (void)poll(NULL, 0, pause_ms);
+        pause_ms = 2;
+    }
+    worker->session_state = PW_SESSION_LEFT;
+}
+
+/* Answers what handlers have posted. False: there was nothing, and from now on they are told that the worker has stopped. */
+static bool
+answer_posted(pawl_worker *worker)
+{
+    struct pw_list posted;
+    struct pw_list *link;
+
+    pw_list_init(&posted);
+    (void)pthread_mutex_lock(&worker->lock);
+    pw_list_move_all(&posted, &worker->posted);
+    worker->stopped = pw_list_empty(&posted);
+    (void)pthread_mutex_unlock(&worker->lock);
+    if (pw_list_empty(&posted))
+        return false;
+    while ((link = pw_list_first(&posted)) != NULL) {
+        struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
+
+        pw_list_remove(link);
+        pw_item_take(item);
+        pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, "the worker has stopped");
+    }
+    pw_run_wake(&worker->woken);
+    return true;
+}
+
+/*
+ * The end: nobody is answered by the database any more, so everybody is told. Once stopped is set handlers free their tasks
+ * themselves, so nothing of ours may point to one by then, and the map of tasks is not looked at any more. It comes to that: whoever knows
+ * that the lease is lost posts no note and starts nothing, so a branch has at most one answer more to come, and a task its last word.
+ */
+static void
+end(pawl_worker *worker)
+{
+    leave(worker);
+    /* Takes what was claimed and not handed out, too. */
+    pw_session_lost(worker, "the worker has stopped", pw_now_us());
+    pw_run_wake(&worker->woken);
+    while (answer_posted(worker))
+        ;
+    (void)pthread_mutex_lock(&worker->lock);
+    pw_worker_sure(worker);
+    (void)pthread_cond_broadcast(&worker->ready_cond);
+    if (worker->fd_wanted)
+        pw_wake_set(&worker->ready);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+void *
+pw_io_main(void *arg)
+{
+    pawl_worker *worker = arg;
+    struct pollfd fds[FDS];
+    bool stopping = false;
+
+    while (!stopping) {
+        int64_t now_us = pw_now_us();
+
+        pw_run_wake(&worker->woken);
+        give_back(worker);
+        gather(worker, now_us);
+        unpark(worker, now_us);
+        pw_session_turn(worker, now_us);
+        pw_claim_turn(worker, now_us);
+        for (size_t i = 0; i < worker->writer_count; i++)
+            pw_writer_rescue(worker, &worker->writers[i], now_us);
+        for (size_t i = 0; i < worker->writer_count; i++)
+            pw_writer_turn(worker, &worker->writers[i], now_us);
+        /* A fast reply is read while its request is still being sent; then poll would have nothing to say. */
+        if (!take_replies(worker)) {
+            pw_run_wake(&worker->woken);
+            wait_for_work(worker, fds, now_us);
+            pump(worker, fds);
+        }
+        (void)pthread_mutex_lock(&worker->lock);
+        /* guard:drain_within */
+        stopping = worker->stopping || pw_now_us() >= worker->leave_at_us;
+        (void)pthread_mutex_unlock(&worker->lock);
+    }
+    end(worker);
+    return NULL;
+}

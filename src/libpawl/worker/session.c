@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker's session: registers, keeps the lease with one heartbeat for the process, listens for hints. All of it on a connection
+ * of its own, so that no load of claims and commits can delay a heartbeat.
+ */
+#include "base/alloc.h"
+#include "base/time.h"
+#include "libpawl/worker/worker.h"
+#include "pg/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int64_t open_base_us = 20000;
+static const int64_t open_cap_us = 2000000;
+static const int64_t register_base_us = 100000;
+static const int64_t register_cap_us = 5000000;
+/* Steps that execute for longer than this are shown with the heartbeat. */
+static const int64_t shown_after_us = 1000000;
+/* Any login can notify, so notifications make a worker send at most one heartbeat in this time. */
+static const int64_t notice_gap_us = 1000000;
+/* The engine refuses a heartbeat that tells more; what there is no room for is not shown. */
+static const size_t running_max = (size_t)64 * 1024;
+
+/*
+ * When to connect again. Not so late that a lease could pass: after an outage the server waits for one lease, and no longer, before it
+ * takes a session for lost.
+ */
+static int64_t
+reopen_at(pawl_worker *worker, int64_t now_us)
+{
+    int64_t cap_us = pw_ms_to_us(worker->settings.lease_ms) / 4;
+
+    return pw_add_us(now_us,
+        pw_backoff_us(&worker->rand, worker->control_tries, open_base_us,
+            cap_us < open_cap_us ? cap_us : open_cap_us));
+}
+
+static bool
+is_up(const pawl_worker *worker)
+{
+    return worker->control != NULL && pw_conn_state(worker->control) == PW_CONN_READY;
+}
+
+/* Why the worker has not been registered yet. Nobody waits any longer for what no later try can change. */
+static void
+set_start_error(pawl_worker *worker, const struct pw_error *error, bool for_good)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    worker->start_error = *error;
+    worker->start_failed = for_good;
+    (void)pthread_cond_broadcast(&worker->changed);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+/* The control connection is of no use any more. */
+static void
+close_control(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
+{
+    pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_lost", "control", error);
+    if (worker->session_state == PW_SESSION_NONE || worker->session_state == PW_SESSION_REGISTERING)
+        set_start_error(worker, error, error->code == PAWL_ESCHEMA);
+    pw_conn_close(worker->control);
+    worker->control = NULL;
+    worker->control_tries++;
+    worker->control_open_at_us = reopen_at(worker, now_us);
+    worker->control_request.sent = false;
+    worker->heartbeat.sent = false;
+    worker->tick.sent = false;
+    worker->listening = false;
+    worker->listen_refused = false;
+    if (worker->session_state == PW_SESSION_REGISTERING)
+        worker->session_state = PW_SESSION_NONE;
+}
+
+static void
+give_up(pawl_worker *worker, const char *why, int64_t now_us)
+{
+    struct pw_error err = {0};
+
+    pw_fault_lost(&err, why);
+    close_control(worker, &err, now_us);
+}
+
+static void
+open_control(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_conn_spec spec = pw_settings_spec(&worker->settings);
+    struct pw_error err = {0};
+
+    if (now_us < worker->control_open_at_us)
+        return;
+    if (worker->settings.listen_database[0] != '\0')
+        spec.conninfo = worker->settings.listen_database;
+    worker->control_open_at_us =
+        pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
+    if (pw_conn_open(&spec, &worker->control, &err) != PAWL_OK) {
+        worker->control = NULL;
+        worker->control_tries++;
+        worker->control_open_at_us = reopen_at(worker, now_us);
+        set_start_error(worker, &err, false);
+        return;
+    }
+    pw_conn_pump(worker->control);
+}
+
+static int
+send_control(pawl_worker *worker, struct pw_request *request, enum pw_request_kind kind,
+    int statement, const struct pw_params *params, int64_t now_us)
+{
+    struct pw_error err = {0};
+    int status;
+
+    *request = (struct pw_request){.kind = kind, .session = worker->session, .sent_us = now_us};
+    /* Half a lease: there is time for another try on a fresh connection. */
+    request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms) / 2);
+    if (kind != PW_REQUEST_HEARTBEAT)
+        request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
+    if (kind == PW_REQUEST_LISTEN)
+        status = pw_conn_listen(worker->control, worker->session, request, &err);
+    else
+        status = pw_conn_send(worker->control, pw_statement(statement), params, request, &err);
+    request->sent = status == PAWL_OK;
+    pw_conn_pump(worker->control);
+    return status;
+}
+
+/* Workflows that are handled by their whole name are created, one after the other; who may not is told so, and goes on. */
+static bool
+send_create(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_params params;
+
+    while (worker->settings.create_workflows && worker->create_next < worker->handler_count) {
+        const struct pw_handler *handler = &worker->handlers[worker->create_next];
+
+        /* A step of a flow is created with its flow. */
+        if (handler->prefix || strchr(handler->pattern, '/') != NULL) {
+            worker->create_next++;
+            continue;
+        }
+        pw_params_init(&params);
+        pw_params_text(&params, handler->pattern);
+        /* The next one has its turn when this one is answered; until then it is sent again. */
+        if (send_control(worker, &worker->control_request, PW_REQUEST_CREATE,
+                PW_STMT_CREATE_WORKFLOW, &params, now_us) != PAWL_OK)
+            worker->register_at_us = pw_add_us(now_us, register_base_us);
+        return true;
+    }
+    return false;
+}
+
+/* host:pid unless the settings name it. */
+static const char *
+worker_name(const pawl_worker *worker, char *room, size_t size)
+{
+    char host[65] = "";
+
+    if (worker->settings.worker_name[0] != '\0')
+        return worker->settings.worker_name;
+    if (gethostname(host, sizeof(host) - 1) != 0)
+        host[0] = '\0';
+    (void)snprintf(room, size, "%s:%ld", host[0] == '\0' ? "worker" : host, (long)getpid());
+    return room;
+}
+
+static void
+send_register(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_params params;
+    struct pw_array handles;
+    struct pw_array runtimes;
+    char name[100];
+    const char *at = worker->settings.runtimes;
+    const char *runtime;
+    size_t size;
+
+    pw_log_unverified(&worker->settings.logger, worker->control, &worker->unverified_told);
+    pw_array_init(&handles, (size_t)4 * 1024 * 1024);
+    pw_array_init(&runtimes, (size_t)64 * 1024);
+    pw_array_begin(&handles, PW_TYPE_TEXT);
+    pw_array_begin(&runtimes, PW_TYPE_TEXT);
+    for (size_t i = 0; i < worker->handler_count; i++) {
+        char pattern[320];
+        int length = snprintf(pattern, sizeof(pattern), "%s%s", worker->handlers[i].pattern,
+            worker->handlers[i].prefix ? "*" : "");
+
+        pw_array_bytes(&handles, pattern, (size_t)length);
+    }
+    while (pw_settings_runtime(&at, &runtime, &size))
+        pw_array_bytes(&runtimes, runtime, size);
+    /* Without memory it is tried again, but not without a pause. */
+    worker->register_at_us = pw_add_us(now_us, register_base_us);
+    if (pw_array_ok(&handles) && pw_array_ok(&runtimes)) {
+        pw_params_init(&params);
+        pw_params_text(&params, worker_name(worker, name, sizeof(name)));
+        pw_params_array(&params, &handles);
+        pw_params_array(&params, &runtimes);
+        pw_params_int8(&params, worker->settings.lease_ms);
+        if (send_control(worker, &worker->control_request, PW_REQUEST_REGISTER, PW_STMT_REGISTER,
+                &params, now_us) == PAWL_OK)
+            worker->session_state = PW_SESSION_REGISTERING;
+    }
+    pw_array_done(&handles);
+    pw_array_done(&runtimes);
+}
+
+/* The steps that have been executing for a while, of all tasks. */
+static void
+write_running(pawl_worker *worker, struct pw_buf *json, int64_t now_us)
+{
+    const struct pw_map_entry *entry;
+    size_t at = 0;
+    size_t count = 0;
+
+    pw_buf_addc(json, '[');
+    while ((entry = pw_map_next(&worker->tasks, &at)) != NULL) {
+        const struct pw_task *task = entry->value;
+
+        if (task->run != NULL && !task->finished)
+            pw_run_write_running(task->run, now_us, shown_after_us, json, &count);
+    }
+    pw_buf_addc(json, ']');
+}
+
+static void
+send_heartbeat(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_params params;
+    struct pw_buf json;
+
+    pw_buf_init(&json, running_max);
+    write_running(worker, &json, now_us);
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    /* What is shown is of no use to the lease, so without memory or with far too many steps it goes without. */
+    if (pw_buf_ok(&json))
+        pw_params_bytes(&params, json.data, json.size);
+    else
+        pw_params_null(&params);
+    (void)send_control(
+        worker, &worker->heartbeat, PW_REQUEST_HEARTBEAT, PW_STMT_HEARTBEAT, &params, now_us);
+    pw_buf_done(&json);
+    worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us);
+}
+
+/* Sends a heartbeat soon, because its answer may hold a notice. */
+static void
+ask_for_notice(pawl_worker *worker, int64_t now_us)
+{
+    int64_t at_us = pw_add_us(worker->notice_asked_us, notice_gap_us);
+
+    /* guard:hinted_heartbeats */
+    if (at_us < now_us)
+        at_us = now_us;
+    if (at_us < worker->heartbeat_at_us) {
+        worker->heartbeat_at_us = at_us;
+        worker->notice_asked_us = at_us;
+    }
+}
+
+/*
+ * A notification is a hint, whoever sent it: PostgreSQL lets every login notify every channel. So its payload decides only where the
+ * worker looks: 1. An operator calls drain_worker(), which marks the session and notifies "drain". 2. The worker sends a heartbeat. 3. The
+ * answer says whether the session is draining. If the worker obeyed the payload, a login without any rights could stop every worker.
+ */
+static void
+take_notifications(pawl_worker *worker, int64_t now_us)
+{
+    char payload[16];
+
+    while (pw_conn_notified(worker->control, payload, sizeof(payload))) {
+        /* guard:notification_is_a_hint */
+        if (strcmp(payload, "drain") == 0)
+            ask_for_notice(worker, now_us);
+        else
+            pw_claim_hint(worker, now_us);
+    }
+}
+
+void
+pw_session_turn(pawl_worker *worker, int64_t now_us)
+{
+    if (worker->control == NULL)
+        open_control(worker, now_us);
+    if (worker->control == NULL)
+        return;
+    if (pw_conn_state(worker->control) == PW_CONN_BROKEN) {
+        close_control(worker, pw_conn_error(worker->control), now_us);
+        return;
+    }
+    if (pw_conn_state(worker->control) == PW_CONN_CONNECTING &&
+        now_us >= worker->control_open_at_us) {
+        give_up(worker, "could not connect within connect_timeout", now_us);
+        return;
+    }
+    if (pw_request_late(&worker->heartbeat, now_us) ||
+        pw_request_late(&worker->control_request, now_us) ||
+        pw_request_late(&worker->tick, now_us)) {
+        give_up(worker, "the server has not answered in time", now_us);
+        return;
+    }
+    if (!is_up(worker))
+        return;
+    if (worker->session_state == PW_SESSION_NONE && !worker->control_request.sent &&
+        now_us >= worker->register_at_us && !send_create(worker, now_us))
+        send_register(worker, now_us);
+    if (worker->session_state != PW_SESSION_LIVE)
+        return;
+    /*
+     * 1. Behind a pooler one request is in flight at a time, and it is a tick. 2. A heartbeat is due, and cannot be sent. 3. It stays due, and
+     * is sent in the turn of the tick's reply, ahead of the next tick. If it counted as sent, two such meetings in a row would lose the lease.
+     */
+    if (!worker->heartbeat.sent && now_us >= worker->heartbeat_at_us &&
+        pw_conn_can_send(worker->control))
+        send_heartbeat(worker, now_us);
+    if (!worker->listening && !worker->listen_refused && !worker->control_request.sent &&
+        worker->settings.listen && !pw_conn_pooled(worker->control))
+        (void)send_control(worker, &worker->control_request, PW_REQUEST_LISTEN, 0, NULL, now_us);
+    pw_tick_turn(worker, now_us);
+    /* Last, because sending reads what has come. */
+    take_notifications(worker, now_us);
+}
+
+int64_t
+pw_session_next_us(const pawl_worker *worker)
+{
+    int64_t at = INT64_MAX;
+
+    if (worker->control == NULL || pw_conn_state(worker->control) != PW_CONN_READY)
+        return worker->control_open_at_us;
+    if (worker->control_request.sent)
+        at = worker->control_request.deadline_us;
+    else if (worker->session_state == PW_SESSION_NONE)
+        at = worker->register_at_us;
+    if (worker->session_state != PW_SESSION_LIVE)
+        return at;
+    if (pw_tick_next_us(worker) < at)
+        at = pw_tick_next_us(worker);
+    if (worker->heartbeat.sent)
+        return worker->heartbeat.deadline_us < at ? worker->heartbeat.deadline_us : at;
+    /* A connection that has no room for it has it again with the next reply. */
+    if (!pw_conn_can_send(worker->control))
+        return at;
+    return worker->heartbeat_at_us < at ? worker->heartbeat_at_us : at;
+}
+
+static void
+set_lease(pawl_worker *worker, int64_t sent_us)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    atomic_store(
+        &worker->lease_until_us, pw_add_us(sent_us, pw_ms_to_us(worker->settings.lease_ms)));
+    pw_worker_sure(worker);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+void
+pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
+{
+    const struct pw_map_entry *entry;
+    struct pw_list fresh;
+    struct pw_list *link;
+    size_t at = 0;
+
+    if (worker->session_state == PW_SESSION_LIVE)
+        pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "session_lost", why, NULL);
+    worker->session_state =
+        worker->session_state == PW_SESSION_LEFT ? PW_SESSION_LEFT : PW_SESSION_NONE;
+    worker->register_at_us = now_us;
+    worker->listening = false;
+    worker->claim_pending = false;
+    worker->idle = PW_BUSY;
+    /* guard:lost_is_told */
+    while ((entry = pw_map_next(&worker->tasks, &at)) != NULL)
+        atomic_store(&((struct pw_task *)entry->value)->standing, PW_LEASE_LOST);
+    for (size_t i = 0; i < PW_WRITERS_MAX; i++)
+        pw_writer_lose(worker, &worker->writers[i]);
+    while ((link = pw_list_first(&worker->parked)) != NULL) {
+        pw_list_remove(link);
+        pw_task_lose(worker, PW_CONTAINER(link, struct pw_task, parked_link));
+    }
+    pw_list_init(&fresh);
+    (void)pthread_mutex_lock(&worker->lock);
+    pw_list_move_all(&fresh, &worker->new_runs);
+    pw_worker_sure(worker);
+    (void)pthread_mutex_unlock(&worker->lock);
+    /* Never handed out, so nobody but us has to be told. */
+    while ((link = pw_list_first(&fresh)) != NULL) {
+        pw_list_remove(link);
+        pw_task_give_back(PW_CONTAINER(link, struct pw_task, link));
+    }
+}
+
+bool
+pw_session_over(const struct pw_reply *reply)
+{
+    return reply->status != PAWL_OK &&
+        (strcmp(reply->error.sqlstate, "PW005") == 0 ||
+            strcmp(reply->error.sqlstate, "PW012") == 0);
+}
+
+bool
+pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
+{
+    const struct pw_request *request = reply->tag;
+
+    /* guard:session_over */
+    if (!pw_session_over(reply))
+        return false;
+    if (worker->session_state == PW_SESSION_LIVE && request->session == worker->session)
+        pw_session_lost(worker, reply->error.message, now_us);
+    return true;
+}
+
+void
+pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us)
+{
+    if (anew && worker->control != NULL)
+        give_up(
+            worker, "another connection leads to a server that does not know the session", now_us);
+    worker->heartbeat_at_us = now_us;
+}
+
+/* A server that has forgotten an epoch which we have seen has lost commits, and nobody has told it yet. */
+static bool
+check_epoch(pawl_worker *worker, int32_t epoch, int64_t now_us)
+{
+    /* guard:epoch_seen */
+    if (epoch >= worker->epoch) {
+        worker->epoch = epoch;
+        return true;
+    }
+    pw_log(&worker->settings.logger, PAWL_LOG_ERROR, "old_epoch",
+        "the server's epoch is lower than one that was seen: raise it with pawl.raise_epoch()",
+        NULL);
+    pw_session_lost(worker, "the server has lost commits", now_us);
+    worker->register_tries++;
+    worker->register_at_us = pw_add_us(now_us,
+        pw_backoff_us(&worker->rand, worker->register_tries, register_base_us, register_cap_us));
+    return false;
+}
+
+/* Errors that no later try can change, at the start: the caller is told. Later on it is tried again and again. */
+static void
+register_failed(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
+{
+    worker->session_state = PW_SESSION_NONE;
+    worker->register_tries++;
+    worker->register_at_us = pw_add_us(now_us,
+        pw_backoff_us(&worker->rand, worker->register_tries, register_base_us, register_cap_us));
+    pw_log_error(&worker->settings.logger, PAWL_LOG_ERROR, "register_failed", NULL, error);
+    set_start_error(worker, error, !error->retryable);
+}
+
+static void
+registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_us)
+{
+    char number[PW_LOG_NUMBER_SIZE];
+    int64_t every_ms = 0;
+    int32_t epoch = 0;
+    struct pw_error err = {0};
+
+    if (reply->status != PAWL_OK) {
+        register_failed(worker, &reply->error, now_us);
+        return;
+    }
+    if (reply->unreplicated || pw_rows_count(&reply->rows) != 1 ||
+        !pw_rows_int8(&reply->rows, 0, 0, &worker->session) ||
+        !pw_rows_int4(&reply->rows, 0, 1, &epoch) || !pw_rows_int8(&reply->rows, 0, 2, &every_ms)) {
+        pw_error_set(&err, PAWL_ESCHEMA, "the answer to register makes no sense");
+        err.retryable = true;
+        register_failed(worker, &err, now_us);
+        return;
+    }
+    if (!check_epoch(worker, epoch, now_us))
+        return;
+    worker->session_state = PW_SESSION_LIVE;
+    worker->register_tries = 0;
+    worker->heartbeat_every_us = pw_ms_to_us(every_ms < 100 ? 100 : every_ms);
+    worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us);
+    worker->claim_at_us = now_us;
+    worker->claim_again = false;
+    worker->held_unsure = 0;
+    worker->held_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
+    worker->idle = PW_BUSY;
+    worker->poll_at_us = INT64_MAX;
+    worker->tick_wanted = true;
+    worker->tick_first = true;
+    /* The channel has the session in its name, and what is listened to may be the last one's. */
+    worker->listening = false;
+    pw_worker_add(worker, PW_COUNT_SESSIONS, 1);
+    set_lease(worker, sent_us);
+    pw_log(&worker->settings.logger, PAWL_LOG_INFO, "worker_registered", "the worker is registered",
+        "session", pw_log_number(worker->session, number), NULL);
+    (void)pthread_mutex_lock(&worker->lock);
+    worker->registered = true;
+    (void)pthread_cond_broadcast(&worker->changed);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+/* Rows of a heartbeat say which runs their handlers are to stop, and whether the worker is to drain. */
+static void
+heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_us)
+{
+    int32_t epoch;
+    bool tick_due = false;
+
+    if (reply->status != PAWL_OK) {
+        if (!pw_session_check(worker, reply, now_us)) {
+            pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "heartbeat_failed", NULL,
+                &reply->error);
+            worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us / 4);
+        }
+        return;
+    }
+    if (pw_rows_count(&reply->rows) > 0 && pw_rows_int4(&reply->rows, 0, 0, &epoch) &&
+        !check_epoch(worker, epoch, now_us))
+        return;
+    if (!reply->unreplicated)
+        set_lease(worker, sent_us);
+    if (pw_rows_count(&reply->rows) > 0 && pw_rows_bool(&reply->rows, 0, 4, &tick_due) && tick_due)
+        pw_tick_soon(worker);
+    for (int row = 0; row < pw_rows_count(&reply->rows); row++) {
+        const char *notice = pw_rows_text(&reply->rows, row, 3);
+        struct pw_task *task;
+        struct pw_uuid id;
+        int32_t number;
+
+        if (notice == NULL)
+            continue;
+        if (strcmp(notice, "drain") == 0)
+            pawl_worker_drain(worker);
+        else if (pw_rows_uuid(&reply->rows, row, 1, &id) &&
+            pw_rows_int4(&reply->rows, row, 2, &number) &&
+            (task = pw_map_get(&worker->tasks, &id, number)) != NULL)
+            pw_task_tell(task, strcmp(notice, "paused") == 0 ? PW_PAUSED : PW_CANCELLED);
+    }
+}
+
+/* What was notified before is lost, so look once more; then the session is marked idle. */
+static void
+listening(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
+{
+    const struct pw_request *request = reply->tag;
+
+    if (request->session != worker->session || worker->session_state != PW_SESSION_LIVE)
+        return;
+    worker->listening = reply->status == PAWL_OK;
+    worker->idle = PW_BUSY;
+    if (worker->listening)
+        pw_claim_soon(worker, now_us);
+    else
+        worker->listen_refused = true;
+}
+
+/* Who may not create workflows goes on without; whatever else stood in the way may be gone in a moment. */
+static void
+created(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
+{
+    if (reply->status != PAWL_OK)
+        pw_log_error(&worker->settings.logger, PAWL_LOG_INFO, "workflow_not_created",
+            worker->handlers[worker->create_next].pattern, &reply->error);
+    if (reply->status != PAWL_OK && reply->error.retryable)
+        worker->register_at_us = pw_add_us(now_us, register_base_us);
+    else
+        worker->create_next++;
+}
+
+void
+pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
+{
+    struct pw_request *request = reply->tag;
+
+    /* A standby after a failover, perhaps: another server may be found under the same name. */
+    if (reply->status == PAWL_ECONN) {
+        close_control(worker, &reply->error, now_us);
+        return;
+    }
+    worker->control_tries = 0;
+    request->sent = false;
+    switch (request->kind) {
+    case PW_REQUEST_REGISTER:
+        registered(worker, reply, request->sent_us, now_us);
+        break;
+    case PW_REQUEST_HEARTBEAT:
+        heard(worker, reply, request->sent_us, now_us);
+        break;
+    case PW_REQUEST_LISTEN:
+        listening(worker, reply, now_us);
+        break;
+    case PW_REQUEST_TICK:
+        pw_tick_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_CREATE:
+        created(worker, reply, now_us);
+        break;
+    case PW_REQUEST_NONE:
+    case PW_REQUEST_COMMIT:
+    case PW_REQUEST_CLAIM:
+    case PW_REQUEST_IDLE:
+    case PW_REQUEST_HELD:
+    case PW_REQUEST_LEAVE:
+    case PW_REQUEST_CONFIRM:
+        break;
+    }
+}

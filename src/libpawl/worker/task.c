@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The seam between handlers and the I/O thread: how items are posted and answered, and how a task ends. */
+#include "libpawl/run/task.h"
+
+#include "base/alloc.h"
+#include "base/json_write.h"
+#include "base/time.h"
+#include "libpawl/worker/worker.h"
+
+#include <string.h>
+#include <unistd.h>
+
+size_t
+pw_task_payload_max(const struct pw_task *task)
+{
+    return (size_t)task->worker->settings.payload_max;
+}
+
+size_t
+pw_task_memory_max(const struct pw_task *task)
+{
+    return (size_t)task->worker->settings.memory_max;
+}
+
+size_t
+pw_task_thread_stack(const struct pw_task *task)
+{
+    return task->worker->settings.thread_stack;
+}
+
+/* Frees a task, which nothing of the I/O thread's points to any more. */
+static void
+free_task(pawl_worker *worker, struct pw_task *task)
+{
+    bool unwritten = task->unwritten;
+
+    pw_run_free(task->run);
+    pw_arena_done(&task->arena);
+    pw_free(task);
+    (void)pthread_mutex_lock(&worker->lock);
+    worker->held--;
+    if (unwritten)
+        worker->unwritten--;
+    if (worker->held == 0)
+        (void)pthread_cond_broadcast(&worker->changed);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+/* Puts an item on the list for the I/O thread; false if that thread is gone. */
+static bool
+post(pawl_worker *worker, struct pw_item *item, bool last)
+{
+    bool stopped;
+
+    (void)pthread_mutex_lock(&worker->lock);
+    stopped = worker->stopped;
+    if (!stopped)
+        pw_list_add_tail(&worker->posted, &item->link);
+    if (last && !stopped && item->kind != PW_KIND_RELEASE) {
+        item->task->unwritten = true;
+        worker->unwritten++;
+    }
+    if (last) {
+        worker->active--;
+        if (worker->draining && worker->active == 0) {
+            (void)pthread_cond_broadcast(&worker->ready_cond);
+            if (worker->fd_wanted)
+                pw_wake_set(&worker->ready);
+        }
+    }
+    (void)pthread_mutex_unlock(&worker->lock);
+    if (!stopped && atomic_load(&worker->sleeping))
+        pw_io_wake(worker);
+    return !stopped;
+}
+
+void
+pw_task_post(struct pw_item *item)
+{
+    item->answer = PW_ANSWER_NONE;
+    if (!post(item->task->worker, item, false)) {
+        item->answer = PW_ANSWER_FAILED;
+        item->reason = "the worker has stopped";
+        if (item->branch != NULL)
+            pw_run_answered(item->branch);
+        else
+            pw_free(item);
+    }
+}
+
+void
+pw_task_post_last(struct pw_task *task)
+{
+    pawl_worker *worker = task->worker;
+
+    task->last.task = task;
+    task->last.branch = NULL;
+    task->last.answer = PW_ANSWER_NONE;
+    if (!post(worker, &task->last, true))
+        free_task(worker, task);
+}
+
+void
+pw_task_give_back(struct pw_task *task)
+{
+    task->last.kind = PW_KIND_RELEASE;
+    pw_task_post_last(task);
+}
+
+bool
+pw_task_foreign(const struct pw_task *task)
+{
+    /* guard:task_of_this_process */
+    return task->worker->pid != getpid();
+}
+
+enum pw_standing
+pw_task_may_start(struct pw_task *task)
+{
+    pawl_worker *worker = task->worker;
+    enum pw_standing standing = (enum pw_standing)atomic_load(&task->standing);
+
+    /* guard:lease_before_start */
+    if (standing != PW_GOES_ON || pw_now_us() < atomic_load(&worker->lease_until_us))
+        return standing;
+    /* The process was stopped, or the database is away. Whether the lease was taken is known when a heartbeat is answered. */
+    (void)pthread_mutex_lock(&worker->lock);
+    while (!worker->stopped && atomic_load(&task->standing) == PW_GOES_ON &&
+        pw_now_us() >= atomic_load(&worker->lease_until_us))
+        (void)pw_cond_wait_until(&worker->changed, &worker->lock, INT64_MAX);
+    if (worker->stopped)
+        atomic_store(&task->standing, PW_LEASE_LOST);
+    (void)pthread_mutex_unlock(&worker->lock);
+    return (enum pw_standing)atomic_load(&task->standing);
+}
+
+bool
+pw_task_await_lease(struct pw_task *task, pawl_run *branch)
+{
+    pawl_worker *worker = task->worker;
+    bool unsure;
+
+    /* guard:lease_before_return */
+    if (atomic_load(&task->standing) != PW_GOES_ON ||
+        pw_now_us() < atomic_load(&worker->lease_until_us))
+        return false;
+    (void)pthread_mutex_lock(&worker->lock);
+    unsure = !worker->stopped && atomic_load(&task->standing) == PW_GOES_ON &&
+        pw_now_us() >= atomic_load(&worker->lease_until_us);
+    if (unsure)
+        pw_list_add_tail(&worker->unsure, pw_run_link(branch));
+    (void)pthread_mutex_unlock(&worker->lock);
+    return unsure;
+}
+
+void
+pw_worker_sure(pawl_worker *worker)
+{
+    pw_list_move_all(&worker->answered, &worker->unsure);
+    (void)pthread_cond_broadcast(&worker->changed);
+    /* Runs that waited for the lease may be handed out. */
+    if (pw_list_empty(&worker->answered) && pw_list_empty(&worker->new_runs))
+        return;
+    (void)pthread_cond_broadcast(&worker->ready_cond);
+    if (worker->fd_wanted)
+        pw_wake_set(&worker->ready);
+}
+
+void
+pw_worker_ready(pawl_worker *worker, pawl_run *branch)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    pw_list_add_tail(&worker->answered, pw_run_link(branch));
+    (void)pthread_cond_signal(&worker->ready_cond);
+    if (worker->fd_wanted)
+        pw_wake_set(&worker->ready);
+    (void)pthread_mutex_unlock(&worker->lock);
+}
+
+void
+pw_task_tell(struct pw_task *task, enum pw_standing standing)
+{
+    int known = atomic_load(&task->standing);
+
+    /* Handlers may find their lease lost by themselves meanwhile. */
+    while (known < (int)standing &&
+        !atomic_compare_exchange_weak(&task->standing, &known, (int)standing))
+        ;
+}
+
+void
+pw_item_take(struct pw_item *item)
+{
+    item->task->pending++;
+}
+
+/* Forgets and frees a task that nobody uses any more. A later claim of the same run may have taken its place in the map. */
+static void
+forget_task(pawl_worker *worker, struct pw_task *task)
+{
+    if (pw_map_get(&worker->tasks, &task->id, task->number) == task)
+        (void)pw_map_remove(&worker->tasks, &task->id, task->number);
+    pw_list_remove(&task->parked_link);
+    if (task->suspect)
+        worker->suspect_held = false;
+    pw_worker_add(worker, PW_COUNT_FINISHED, 1);
+    free_task(worker, task);
+}
+
+void
+pw_item_answer(pawl_worker *worker, struct pw_item *item, enum pw_answer answer, const char *reason)
+{
+    struct pw_task *task = item->task;
+
+    item->answer = answer;
+    item->reason = reason;
+    if (answer == PW_ANSWER_LEASE_LOST) {
+        pw_task_tell(task, PW_LEASE_LOST);
+        pw_worker_add(worker, PW_COUNT_LEASE_LOST, 1);
+    } else if (answer == PW_ANSWER_CANCELLED) {
+        pw_task_tell(task, PW_CANCELLED);
+    }
+    task->pending--;
+    task->ended = task->ended || item == &task->last;
+    if (item->branch != NULL)
+        pw_run_gather(item->branch, &worker->woken);
+    else if (item != &task->last)
+        pw_free(item);
+    /* Notes may be under way when the last word is answered: whatever is answered last frees the task. */
+    if (task->ended && task->pending == 0)
+        forget_task(worker, task);
+}
+
+void
+pw_task_fail_instead(struct pw_task *task, const char *reason)
+{
+    struct pw_item *item = &task->last;
+    struct pw_buf json;
+
+    task->failed_instead = true;
+    pw_buf_init(&json, 8192);
+    pw_buf_adds(&json,
+        item->kind == PW_KIND_SUSPEND ? "{\"code\": \"waits_for_nothing\", \"message\": "
+                                      : "{\"code\": \"refused\", \"message\": ");
+    pw_json_string(&json, reason, strlen(reason));
+    pw_buf_addc(&json, '}');
+    item->kind = PW_KIND_FAIL;
+    item->name = NULL;
+    item->answer = PW_ANSWER_NONE;
+    item->option = pawl_text("{\"final\": true}");
+    item->payload = pawl_text("{\"code\": \"refused\"}");
+    if (pw_buf_ok(&json)) {
+        const char *copy = pw_arena_copy(&task->arena, json.data, json.size);
+
+        if (copy != NULL)
+            item->payload = (pawl_bytes){copy, json.size};
+    }
+    pw_buf_done(&json);
+}
+
+void
+pw_task_lose(pawl_worker *worker, struct pw_task *task)
+{
+    struct pw_list items;
+    struct pw_list *link;
+
+    pw_task_tell(task, PW_LEASE_LOST);
+    pw_list_init(&items);
+    pw_list_move_all(&items, &task->items);
+    /* The last of them may free the task. */
+    while ((link = pw_list_first(&items)) != NULL) {
+        pw_list_remove(link);
+        pw_item_answer(worker, PW_CONTAINER(link, struct pw_item, link), PW_ANSWER_LEASE_LOST,
+            "the session has ended");
+    }
+}

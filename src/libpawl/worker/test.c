@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work for tests: executes what can be executed now, on the calling thread. */
+#include "pawl/test.h"
+#include "base/time.h"
+#include "libpawl/common/error.h"
+#include "libpawl/worker/executor.h"
+#include "libpawl/worker/worker.h"
+
+/* How long one look at the queue waits for something to come. */
+static const int64_t look_ms = 2;
+
+/*
+ * A claim that gives nothing is trusted only if it began when nothing was held: what a run that was just finished has set free (a parent,
+ * a child) is there for a later one. Two of them in a row, because the first may be the one that wakes up what is due.
+ */
+enum {
+    LOOKS = 2
+};
+
+pawl_status
+pawl_test_run_until_idle(pawl_worker *worker, int64_t timeout_ms, pawl_error **error)
+{
+    const pawl_bytes none = {0};
+    struct pw_error err = {0};
+    int64_t deadline_us =
+        timeout_ms < 0 ? INT64_MAX : pw_add_us(pw_now_us(), pw_ms_to_us(timeout_ms));
+    int looks = 0;
+
+    for (;;) {
+        pawl_run *run = NULL;
+        pawl_status status = pawl_worker_next(worker, look_ms, &run, error);
+
+        if (status != PAWL_OK && status != PAWL_ETIMEOUT)
+            return status;
+        if (status == PAWL_ETIMEOUT && error != NULL)
+            pawl_error_free(*error);
+        if (status == PAWL_OK) {
+            pw_executor_execute(worker, run);
+            looks = 0;
+        } else if (pawl_worker_counter(worker, "held") == 0 &&
+            (looks == 0 || pw_worker_quiet(worker))) {
+            if (looks == LOOKS)
+                return pw_error_export(&err, none, error);
+            pw_worker_look(worker);
+            looks++;
+        }
+        if (pw_now_us() >= deadline_us) {
+            pw_error_set(&err, PAWL_ETIMEOUT, "runs can still go on, and the time given is over");
+            return pw_error_export(&err, none, error);
+        }
+    }
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A work connection: opens it again when it breaks, decides when a batch is sent, and hands replies to whom they belong. */
+#include "base/alloc.h"
+#include "base/time.h"
+#include "libpawl/worker/worker.h"
+#include "pg/fault.h"
+
+static const int64_t open_base_us = 20000;
+static const int64_t open_cap_us = 5000000;
+
+/* What one array of a batch may take; a batch is cut before it comes near. */
+static const size_t array_max = (size_t)64 * 1024 * 1024;
+
+int
+pw_writer_init(
+    struct pw_writer *writer, int number, const struct pw_settings *settings, struct pw_error *err)
+{
+    struct pw_array *arrays[] = {&writer->runs, &writer->fences, &writer->kinds, &writer->names,
+        &writer->payloads, &writer->seqs, &writer->tasks, &writer->millis, &writer->options};
+
+    writer->number = number;
+    writer->batch_cap = (size_t)settings->batch_max;
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        pw_array_init(arrays[i], array_max);
+    writer->batch.items = pw_calloc((size_t)settings->batch_max, sizeof(struct pw_item *));
+    writer->batch.rows = pw_calloc((size_t)settings->batch_max, sizeof(int));
+    if (writer->batch.items == NULL || writer->batch.rows == NULL) {
+        pw_error_oom(err);
+        return PAWL_ENOMEM;
+    }
+    return PAWL_OK;
+}
+
+void
+pw_writer_done(struct pw_writer *writer)
+{
+    struct pw_array *arrays[] = {&writer->runs, &writer->fences, &writer->kinds, &writer->names,
+        &writer->payloads, &writer->seqs, &writer->tasks, &writer->millis, &writer->options};
+
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+        pw_array_done(arrays[i]);
+    pw_free(writer->batch.items);
+    pw_free(writer->batch.rows);
+    writer->batch.items = NULL;
+    writer->batch.rows = NULL;
+}
+
+void
+pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us)
+{
+    struct pw_writer *writer = &worker->writers[item->task->writer];
+
+    /* Behind a busy one, so that the items of a run stay in order. */
+    if (!pw_list_empty(&item->task->items)) {
+        pw_list_add_tail(&item->task->items, &item->link);
+        return;
+    }
+    if (writer->waiting_count == 0)
+        writer->waiting_since_us = now_us;
+    writer->waiting_count++;
+    pw_list_add_tail(&writer->waiting, &item->link);
+}
+
+void
+pw_writer_put_back(struct pw_writer *writer, struct pw_list *items, int64_t now_us)
+{
+    if (writer->waiting_count == 0)
+        writer->waiting_since_us = now_us;
+    for (struct pw_list *link = pw_list_first(items); link != NULL;
+         link = pw_list_next(items, link))
+        writer->waiting_count++;
+    pw_list_move_all(items, &writer->waiting);
+    pw_list_move_all(&writer->waiting, items);
+}
+
+void
+pw_writer_lose(pawl_worker *worker, struct pw_writer *writer)
+{
+    struct pw_list *link;
+
+    for (size_t i = 0; i < writer->batch.count; i++)
+        pw_item_answer(
+            worker, writer->batch.items[i], PW_ANSWER_LEASE_LOST, "the session has ended");
+    writer->batch.count = 0;
+    while ((link = pw_list_first(&writer->waiting)) != NULL) {
+        pw_list_remove(link);
+        pw_item_answer(worker, PW_CONTAINER(link, struct pw_item, link), PW_ANSWER_LEASE_LOST,
+            "the session has ended");
+    }
+    writer->waiting_count = 0;
+}
+
+void
+pw_writer_broken(
+    pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
+{
+    pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_lost", NULL, error);
+    pw_conn_close(writer->conn);
+    writer->conn = NULL;
+    if (writer->is_up)
+        writer->down_since_us = now_us;
+    writer->is_up = false;
+    writer->session = 0;
+    writer->open_tries++;
+    writer->open_at_us = pw_add_us(
+        now_us, pw_backoff_us(&worker->rand, writer->open_tries, open_base_us, open_cap_us));
+    /* Nobody knows whether the batch was taken: what was answers "already". */
+    if (writer->commit.sent) {
+        writer->commit.sent = false;
+        writer->batch.one_by_one = true;
+    }
+    if (writer->confirm.sent) {
+        writer->confirm.sent = false;
+        writer->batch.confirm = true;
+    }
+    pw_claim_broken(worker, writer, now_us);
+}
+
+static void
+open_writer(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    struct pw_conn_spec spec = pw_settings_spec(&worker->settings);
+    struct pw_error err = {0};
+
+    if (now_us < writer->open_at_us)
+        return;
+    if (pw_conn_open(&spec, &writer->conn, &err) != PAWL_OK) {
+        writer->conn = NULL;
+        writer->open_tries++;
+        writer->open_at_us = pw_add_us(
+            now_us, pw_backoff_us(&worker->rand, writer->open_tries, open_base_us, open_cap_us));
+        pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_refused", NULL, &err);
+        return;
+    }
+    writer->open_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
+    pw_conn_pump(writer->conn);
+}
+
+/* Up and usable: the first time it is seen so, it is counted. */
+static bool
+is_up(pawl_worker *worker, struct pw_writer *writer)
+{
+    if (writer->conn == NULL || pw_conn_state(writer->conn) != PW_CONN_READY)
+        return false;
+    if (!writer->is_up)
+        pw_log_unverified(&worker->settings.logger, writer->conn, &worker->unverified_told);
+    if (!writer->is_up && writer->was_up)
+        pw_worker_add(worker, PW_COUNT_RECONNECTS, 1);
+    writer->is_up = true;
+    writer->was_up = true;
+    return true;
+}
+
+/*
+ * Whether to send now. A run that is alone never waits; while others of this writer execute, those that have something to
+ * commit wait for them, for as long as the window says, if the last batch shows that it is worth it.
+ */
+static bool
+is_due(const pawl_worker *worker, const struct pw_writer *writer, int64_t now_us)
+{
+    if (writer->batch.count > 0)
+        return now_us >= writer->batch.again_at_us;
+    if (writer->waiting_count == 0)
+        return false;
+    if (writer->waiting_count >= writer->active || writer->waiting_count >= writer->last_count ||
+        writer->waiting_count >= (size_t)worker->settings.batch_max)
+        return true;
+    return now_us >= pw_add_us(writer->waiting_since_us, worker->settings.batch_window_us);
+}
+
+/* Whatever was committed on this connection before is replicated once a later commit is. */
+static int
+send_confirm(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
+{
+    struct pw_params params;
+    int status;
+
+    pw_params_init(&params);
+    pw_params_int8(&params, worker->session);
+    pw_params_null(&params);
+    writer->confirm = (struct pw_request){
+        .kind = PW_REQUEST_CONFIRM, .session = worker->session, .sent_us = now_us};
+    writer->confirm.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
+    status =
+        pw_conn_send(writer->conn, pw_statement(PW_STMT_HEARTBEAT), &params, &writer->confirm, err);
+    writer->confirm.sent = status == PAWL_OK;
+    return status;
+}
+
+/* What a writer says that breaks without a word from libpq. */
+static void
+give_up(pawl_worker *worker, struct pw_writer *writer, const char *why, int64_t now_us)
+{
+    struct pw_error err = {0};
+
+    pw_fault_lost(&err, why);
+    pw_writer_broken(worker, writer, &err, now_us);
+}
+
+/* A writer without a connection for this long gives what it has to another. */
+static const int64_t rescue_us = 1000000;
+
+/* Whether a writer can take what another has. A reply that it waits for would be taken for one about that. */
+static bool
+has_room(const struct pw_writer *writer)
+{
+    return writer->is_up && writer->batch.count == 0 && !writer->commit.sent &&
+        !writer->confirm.sent;
+}
+
+void
+pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    struct pw_writer *other = NULL;
+    const struct pw_map_entry *entry;
+    struct pw_batch batch;
+    size_t at = 0;
+
+    if (writer->is_up || now_us < pw_add_us(writer->down_since_us, rescue_us) ||
+        (writer->active == 0 && writer->batch.count == 0 && writer->waiting_count == 0))
+        return;
+    for (size_t i = 0; i < worker->writer_count; i++)
+        if (has_room(&worker->writers[i]))
+            other = &worker->writers[i];
+    if (other == NULL)
+        return;
+    batch = other->batch;
+    other->batch = writer->batch;
+    writer->batch = batch;
+    pw_writer_put_back(other, &writer->waiting, now_us);
+    writer->waiting_count = 0;
+    while ((entry = pw_map_next(&worker->tasks, &at)) != NULL) {
+        struct pw_task *task = entry->value;
+
+        if (task->writer != writer->number)
+            continue;
+        task->writer = other->number;
+        if (!task->finished) {
+            writer->active--;
+            other->active++;
+        }
+    }
+}
+
+bool
+pw_request_late(const struct pw_request *request, int64_t now_us)
+{
+    return request->sent && now_us >= request->deadline_us;
+}
+
+void
+pw_writer_turn(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    struct pw_error err = {0};
+    int status = PAWL_OK;
+
+    if (writer->conn == NULL)
+        open_writer(worker, writer, now_us);
+    if (writer->conn == NULL)
+        return;
+    if (pw_conn_state(writer->conn) == PW_CONN_CONNECTING && now_us >= writer->open_at_us) {
+        give_up(worker, writer, "could not connect within connect_timeout", now_us);
+        return;
+    }
+    /* guard:writer_late */
+    if (pw_request_late(&writer->commit, now_us) || pw_request_late(&writer->confirm, now_us) ||
+        (worker->claim_writer == writer && pw_claim_late(worker, now_us))) {
+        give_up(worker, writer, "the server has not answered in time", now_us);
+        return;
+    }
+    if (!is_up(worker, writer) || worker->session_state != PW_SESSION_LIVE || writer->commit.sent ||
+        writer->confirm.sent || !pw_conn_can_send(writer->conn))
+        return;
+    if (writer->batch.confirm && now_us >= writer->batch.again_at_us)
+        status = send_confirm(worker, writer, now_us, &err);
+    else if (writer->batch.confirm)
+        return;
+    else if (is_due(worker, writer, now_us))
+        status = pw_batch_send(worker, writer, now_us, &err);
+    if (status == PAWL_ENOMEM)
+        writer->batch.again_at_us = pw_add_us(now_us, open_base_us);
+    if (pw_conn_in_flight(writer->conn) > 0)
+        pw_conn_pump(writer->conn);
+}
+
+int64_t
+pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer)
+{
+    int64_t at = INT64_MAX;
+
+    if (writer->conn == NULL || pw_conn_state(writer->conn) == PW_CONN_CONNECTING)
+        return writer->open_at_us;
+    if (writer->commit.sent)
+        at = writer->commit.deadline_us;
+    else if (writer->confirm.sent)
+        at = writer->confirm.deadline_us;
+    else if (worker->session_state != PW_SESSION_LIVE || !pw_conn_can_send(writer->conn))
+        at = INT64_MAX;
+    else if (writer->batch.count > 0)
+        at = writer->batch.again_at_us;
+    else if (writer->waiting_count > 0)
+        at = pw_add_us(writer->waiting_since_us, worker->settings.batch_window_us);
+    return at;
+}
+
+/* What was committed before is replicated now, or that is asked again a little later. */
+static void
+confirmed(
+    pawl_worker *worker, struct pw_writer *writer, const struct pw_reply *reply, int64_t now_us)
+{
+    if (pw_session_check(worker, reply, now_us))
+        return;
+    writer->batch.confirm = reply->status != PAWL_OK || reply->unreplicated;
+    writer->batch.again_at_us = writer->batch.confirm ? pw_add_us(now_us, open_base_us) : 0;
+}
+
+/*
+ * Whether the session is not known where this connection leads, although it lives where it was registered, as far as we know. Of two
+ * servers that take writes, after a failover, each would end what the other has begun, and that without a pause. A connection that
+ * has done something for the session is at the right one, and is believed.
+ */
+static bool
+is_strange(const pawl_worker *worker, const struct pw_writer *writer, const struct pw_reply *reply)
+{
+    const struct pw_request *request = reply->tag;
+
+    /* guard:writer_elsewhere */
+    return pw_session_over(reply) && worker->session_state == PW_SESSION_LIVE &&
+        request->session == worker->session && writer->session != worker->session;
+}
+
+void
+pw_writer_reply(
+    pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us)
+{
+    struct pw_request *request = reply->tag;
+
+    /* It is no server to work with: a standby after a failover, perhaps. Another may be found under the same name. */
+    if (reply->status == PAWL_ECONN) {
+        pw_writer_broken(worker, writer, &reply->error, now_us);
+        return;
+    }
+    if (is_strange(worker, writer, reply)) {
+        pw_writer_broken(worker, writer, &reply->error, now_us);
+        /* The heartbeat decides. If that says again and again that the session lives, it may be the one that is at the wrong server. */
+        pw_session_ask(worker, writer->strange++ > 0, now_us);
+        return;
+    }
+    if (reply->status == PAWL_OK) {
+        writer->session = request->session;
+        writer->strange = 0;
+    }
+    writer->open_tries = 0;
+    request->sent = false;
+    switch (request->kind) {
+    case PW_REQUEST_COMMIT:
+        pw_batch_reply(worker, writer, reply, now_us);
+        break;
+    case PW_REQUEST_CLAIM:
+        pw_claim_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_IDLE:
+        pw_idle_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_HELD:
+        pw_held_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_CONFIRM:
+        confirmed(worker, writer, reply, now_us);
+        break;
+    case PW_REQUEST_NONE:
+    case PW_REQUEST_LEAVE:
+    case PW_REQUEST_CREATE:
+    case PW_REQUEST_REGISTER:
+    case PW_REQUEST_LISTEN:
+    case PW_REQUEST_HEARTBEAT:
+    case PW_REQUEST_TICK:
+        break;
+    }
+}
