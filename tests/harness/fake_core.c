@@ -285,8 +285,8 @@ fake_core_reset(void)
     handler = NULL;
     undo_handler = (struct undo){0};
     worker = (struct pawl_worker){.settings = {.concurrency = 4, .drain_timeout_ms = 1000}};
-    (void)pthread_mutex_init(&worker.lock, NULL);
-    worker.started = true;
+    (void)pthread_mutex_init(&worker.inbox.lock, NULL);
+    worker.inbox.started = true;
 }
 
 void
@@ -528,16 +528,16 @@ pawl_worker_start(pawl_worker *of, pawl_error **error)
     if (broken != PAWL_OK)
         pw_error_set(&err, broken, "it is broken");
     else
-        of->started = true;
+        of->inbox.started = true;
     return pw_error_export(&err, (pawl_bytes){0}, error);
 }
 
 void
 pawl_worker_drain(pawl_worker *of)
 {
-    (void)pthread_mutex_lock(&of->lock);
-    of->draining = true;
-    (void)pthread_mutex_unlock(&of->lock);
+    (void)pthread_mutex_lock(&of->inbox.lock);
+    of->inbox.draining = true;
+    (void)pthread_mutex_unlock(&of->inbox.lock);
     (void)pthread_mutex_lock(&lock);
     (void)pthread_cond_broadcast(&changed);
     (void)pthread_mutex_unlock(&lock);
@@ -556,9 +556,9 @@ is_drained(pawl_worker *of)
 {
     bool drained;
 
-    (void)pthread_mutex_lock(&of->lock);
-    drained = of->draining;
-    (void)pthread_mutex_unlock(&of->lock);
+    (void)pthread_mutex_lock(&of->inbox.lock);
+    drained = of->inbox.draining;
+    (void)pthread_mutex_unlock(&of->inbox.lock);
     return drained;
 }
 

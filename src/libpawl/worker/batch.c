@@ -134,7 +134,7 @@ pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, str
         return PAWL_ENOMEM;
     }
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
+    pw_params_int8(&params, worker->session.id);
     pw_params_array(&params, &writer->runs);
     pw_params_array(&params, &writer->fences);
     pw_params_array(&params, &writer->kinds);
@@ -151,7 +151,7 @@ pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, str
     else
         pw_params_array(&params, &writer->options);
     writer->commit = (struct pw_request){
-        .kind = PW_REQUEST_COMMIT, .session = worker->session, .sent_us = now_us};
+        .kind = PW_REQUEST_COMMIT, .session = worker->session.id, .sent_us = now_us};
     writer->commit.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000));
     status = pw_conn_send(writer->conn,
         pw_statement(writer->batch.one_by_one ? PW_STMT_COMMIT_EACH : PW_STMT_COMMIT), &params,
@@ -213,7 +213,7 @@ note_due(pawl_worker *worker, const struct pw_item *item, int64_t now_us)
             pw_json_member((struct pw_json){item->option.data, item->option.size}, "ms"),
             &delay_ms);
     if (delay_ms > 0 && delay_ms < due_max_ms)
-        pw_heap_add(&worker->dues, pw_add_us(now_us, pw_ms_to_us(delay_ms)));
+        pw_heap_add(&worker->claimer.dues, pw_add_us(now_us, pw_ms_to_us(delay_ms)));
 }
 
 static void
@@ -340,7 +340,7 @@ pw_batch_reply(
     size_t count = writer->batch.count;
 
     /* The session ended meanwhile, and everybody has been told; what the writer has now is another batch. */
-    if (count == 0 || request->session != worker->session)
+    if (count == 0 || request->session != worker->session.id)
         return;
     if (reply->status != PAWL_OK) {
         if (!pw_session_check(worker, reply, now_us))

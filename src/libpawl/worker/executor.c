@@ -164,18 +164,6 @@ execute_runs(void *argument)
     return NULL;
 }
 
-/* Whether the worker was told to drain, by whomever. */
-static bool
-is_draining(pawl_worker *worker)
-{
-    bool draining;
-
-    (void)pthread_mutex_lock(&worker->lock);
-    draining = worker->draining;
-    (void)pthread_mutex_unlock(&worker->lock);
-    return draining;
-}
-
 /* Waits until the worker is to drain, or all threads are about to end. */
 static void
 wait_for_drain(struct executor *executor)
@@ -185,7 +173,7 @@ wait_for_drain(struct executor *executor)
         {.fd = pw_worker_drain_fd(executor->worker), .events = POLLIN},
     };
 
-    while (!is_draining(executor->worker)) {
+    while (!pw_inbox_draining(&executor->worker->inbox)) {
         /* Another thread, or the database, may have said so without a word to us. */
         int count = poll(fds, 2, look_every_ms);
 
@@ -251,17 +239,6 @@ close_executor(struct executor *executor)
     pw_wake_close(&executor->done);
 }
 
-static bool
-is_started(pawl_worker *worker)
-{
-    bool started;
-
-    (void)pthread_mutex_lock(&worker->lock);
-    started = worker->started;
-    (void)pthread_mutex_unlock(&worker->lock);
-    return started;
-}
-
 /* There is nobody to execute what the worker claims: it gives everything back, and claims nothing more. */
 static void
 stop_in_vain(pawl_worker *worker)
@@ -283,7 +260,7 @@ pawl_worker_run(pawl_worker *worker, pawl_error **error)
     /* Asked first: the lock may be held for ever in a child process. */
     if (!pw_worker_here(worker, &err))
         return pw_error_export(&err, none, error);
-    starts = !is_started(worker);
+    starts = !pw_inbox_started(&worker->inbox);
     if (starts) {
         status = pawl_worker_start(worker, error);
         if (status != PAWL_OK)

@@ -11,12 +11,6 @@ enum {
     FDS = PW_WRITERS_MAX + 2
 };
 
-void
-pw_io_wake(pawl_worker *worker)
-{
-    pw_wake_set(&worker->wake);
-}
-
 /* Moves what handlers posted to the writers of their tasks. */
 static void
 gather(pawl_worker *worker, int64_t now_us)
@@ -25,9 +19,7 @@ gather(pawl_worker *worker, int64_t now_us)
     struct pw_list *link;
 
     pw_list_init(&posted);
-    (void)pthread_mutex_lock(&worker->lock);
-    pw_list_move_all(&posted, &worker->posted);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_take_posted(&worker->inbox, &posted);
     while ((link = pw_list_first(&posted)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
         struct pw_task *task = item->task;
@@ -87,10 +79,7 @@ give_back(pawl_worker *worker)
     struct pw_list *link;
 
     pw_list_init(&fresh);
-    (void)pthread_mutex_lock(&worker->lock);
-    if (worker->draining)
-        pw_list_move_all(&fresh, &worker->new_runs);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_take_undone(&worker->inbox, &fresh);
     while ((link = pw_list_first(&fresh)) != NULL) {
         pw_list_remove(link);
         pw_task_give_back(PW_CONTAINER(link, struct pw_task, link));
@@ -144,17 +133,11 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
 
     for (size_t i = 0; i < FDS; i++)
         fds[i] = (struct pollfd){.fd = -1};
-    fds[0] = (struct pollfd){.fd = worker->wake.fd, .events = POLLIN};
-    watch(&fds[1], worker->control, now_us, &until_us);
+    fds[0] = (struct pollfd){.fd = worker->inbox.wake.fd, .events = POLLIN};
+    watch(&fds[1], worker->session.conn, now_us, &until_us);
     for (size_t i = 0; i < worker->writer_count; i++)
         watch(&fds[2 + i], worker->writers[i].conn, now_us, &until_us);
-    /* Handlers look at this flag after they have posted; so look at their list after it is set. */
-    atomic_store(&worker->sleeping, true);
-    (void)pthread_mutex_lock(&worker->lock);
-    posted = !pw_list_empty(&worker->posted);
-    if (worker->leave_at_us < until_us)
-        until_us = worker->leave_at_us;
-    (void)pthread_mutex_unlock(&worker->lock);
+    posted = pw_inbox_sleep(&worker->inbox, &until_us);
     if (posted || until_us < now_us)
         until_us = now_us;
     if (until_us != INT64_MAX) {
@@ -165,9 +148,9 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
     if (ppoll(fds, FDS, until_us == INT64_MAX ? NULL : &time, NULL) <= 0 && !posted)
         for (size_t i = 1; i < FDS; i++)
             fds[i].revents = POLLIN;
-    atomic_store(&worker->sleeping, false);
+    atomic_store(&worker->inbox.sleeping, false);
     if ((fds[0].revents & POLLIN) != 0)
-        (void)pw_wake_clear(&worker->wake);
+        (void)pw_wake_clear(&worker->inbox.wake);
 }
 
 /* Hands out the replies that have been read; true if there were any. */
@@ -177,7 +160,7 @@ take_replies(pawl_worker *worker)
     struct pw_reply reply;
     bool taken = false;
 
-    while (worker->control != NULL && pw_conn_take(worker->control, &reply)) {
+    while (worker->session.conn != NULL && pw_conn_take(worker->session.conn, &reply)) {
         pw_session_reply(worker, &reply, pw_now_us());
         pw_reply_done(&reply);
         taken = true;
@@ -198,8 +181,8 @@ take_replies(pawl_worker *worker)
 static void
 pump(pawl_worker *worker, const struct pollfd *fds)
 {
-    if (worker->control != NULL && fds[1].revents != 0)
-        pw_conn_pump(worker->control);
+    if (worker->session.conn != NULL && fds[1].revents != 0)
+        pw_conn_pump(worker->session.conn);
     for (size_t i = 0; i < worker->writer_count; i++)
         if (worker->writers[i].conn != NULL && fds[2 + i].revents != 0)
             pw_conn_pump(worker->writers[i].conn);
@@ -238,8 +221,8 @@ settle_writers(pawl_worker *worker, int64_t until_us)
 static struct pw_conn *
 find_conn(const pawl_worker *worker)
 {
-    if (worker->control != NULL && pw_conn_state(worker->control) == PW_CONN_READY)
-        return worker->control;
+    if (worker->session.conn != NULL && pw_conn_state(worker->session.conn) == PW_CONN_READY)
+        return worker->session.conn;
     for (size_t i = 0; i < worker->writer_count; i++)
         if (worker->writers[i].conn != NULL &&
             pw_conn_state(worker->writers[i].conn) == PW_CONN_READY)
@@ -261,14 +244,14 @@ say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
         pw_conn_take(conn, &reply))
         pw_reply_done(&reply);
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
-    worker->leave.kind = PW_REQUEST_LEAVE;
-    status = pw_conn_send(conn, pw_statement(PW_STMT_LEAVE), &params, &worker->leave, &err);
+    pw_params_int8(&params, worker->session.id);
+    worker->session.leave.kind = PW_REQUEST_LEAVE;
+    status = pw_conn_send(conn, pw_statement(PW_STMT_LEAVE), &params, &worker->session.leave, &err);
     /* There may be memory in a moment, and another connection if this one has broken. */
     if (status != PAWL_OK)
         return status != PAWL_ENOMEM && pw_conn_state(conn) == PW_CONN_READY;
     while (pw_conn_wait(conn, until_us, &err) == PAWL_OK && pw_conn_take(conn, &reply)) {
-        bool heard = reply.tag == &worker->leave;
+        bool heard = reply.tag == &worker->session.leave;
         bool ended = reply.status != PAWL_OK;
 
         pw_reply_done(&reply);
@@ -289,21 +272,19 @@ leave(pawl_worker *worker)
     struct pw_conn *conn;
     int pause_ms = 0;
 
-    if (worker->session_state != PW_SESSION_LIVE)
+    if (worker->session.state != PW_SESSION_LIVE)
         return;
-    (void)pthread_mutex_lock(&worker->lock);
-    if (worker->left_by_us < until_us)
-        until_us = worker->left_by_us;
-    (void)pthread_mutex_unlock(&worker->lock);
+    if (pw_inbox_left_by(&worker->inbox) < until_us)
+        until_us = pw_inbox_left_by(&worker->inbox);
     settle_writers(worker, until_us);
     /* What is given back may be with others before the goodbye is answered: who wants to start a step waits until it is told. */
-    atomic_store(&worker->lease_until_us, 0);
+    atomic_store(&worker->inbox.lease_until_us, 0);
     while ((conn = find_conn(worker)) != NULL && !say_goodbye(worker, conn, until_us) &&
         pw_now_us() < until_us) {
         (void)poll(NULL, 0, pause_ms);
         pause_ms = 2;
     }
-    worker->session_state = PW_SESSION_LEFT;
+    worker->session.state = PW_SESSION_LEFT;
 }
 
 /* Answers what handlers have posted. False: there was nothing, and from now on they are told that the worker has stopped. */
@@ -314,11 +295,7 @@ answer_posted(pawl_worker *worker)
     struct pw_list *link;
 
     pw_list_init(&posted);
-    (void)pthread_mutex_lock(&worker->lock);
-    pw_list_move_all(&posted, &worker->posted);
-    worker->stopped = pw_list_empty(&posted);
-    (void)pthread_mutex_unlock(&worker->lock);
-    if (pw_list_empty(&posted))
+    if (!pw_inbox_take_rest(&worker->inbox, &posted))
         return false;
     while ((link = pw_list_first(&posted)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
@@ -345,12 +322,7 @@ end(pawl_worker *worker)
     pw_run_wake(&worker->woken);
     while (answer_posted(worker))
         ;
-    (void)pthread_mutex_lock(&worker->lock);
-    pw_worker_sure(worker);
-    (void)pthread_cond_broadcast(&worker->ready_cond);
-    if (worker->fd_wanted)
-        pw_wake_set(&worker->ready);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_end(&worker->inbox);
 }
 
 void *
@@ -379,10 +351,7 @@ pw_io_main(void *arg)
             wait_for_work(worker, fds, now_us);
             pump(worker, fds);
         }
-        (void)pthread_mutex_lock(&worker->lock);
-        /* guard:drain_within */
-        stopping = worker->stopping || pw_now_us() >= worker->leave_at_us;
-        (void)pthread_mutex_unlock(&worker->lock);
+        stopping = pw_inbox_must_leave(&worker->inbox, pw_now_us());
     }
     end(worker);
     return NULL;

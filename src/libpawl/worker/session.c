@@ -3,6 +3,8 @@
  * The worker's session: registers, keeps the lease with one heartbeat for the process, listens for hints. All of it on a connection
  * of its own, so that no load of claims and commits can delay a heartbeat.
  */
+#include "libpawl/worker/session.h"
+
 #include "base/alloc.h"
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
@@ -33,25 +35,14 @@ reopen_at(pawl_worker *worker, int64_t now_us)
     int64_t cap_us = pw_ms_to_us(worker->settings.lease_ms) / 4;
 
     return pw_add_us(now_us,
-        pw_backoff_us(&worker->rand, worker->control_tries, open_base_us,
+        pw_backoff_us(&worker->rand, worker->session.open_tries, open_base_us,
             cap_us < open_cap_us ? cap_us : open_cap_us));
 }
 
 static bool
 is_up(const pawl_worker *worker)
 {
-    return worker->control != NULL && pw_conn_state(worker->control) == PW_CONN_READY;
-}
-
-/* Why the worker has not been registered yet. Nobody waits any longer for what no later try can change. */
-static void
-set_start_error(pawl_worker *worker, const struct pw_error *error, bool for_good)
-{
-    (void)pthread_mutex_lock(&worker->lock);
-    worker->start_error = *error;
-    worker->start_failed = for_good;
-    (void)pthread_cond_broadcast(&worker->changed);
-    (void)pthread_mutex_unlock(&worker->lock);
+    return worker->session.conn != NULL && pw_conn_state(worker->session.conn) == PW_CONN_READY;
 }
 
 /* The control connection is of no use any more. */
@@ -59,19 +50,19 @@ static void
 close_control(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
 {
     pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_lost", "control", error);
-    if (worker->session_state == PW_SESSION_NONE || worker->session_state == PW_SESSION_REGISTERING)
-        set_start_error(worker, error, error->code == PAWL_ESCHEMA);
-    pw_conn_close(worker->control);
-    worker->control = NULL;
-    worker->control_tries++;
-    worker->control_open_at_us = reopen_at(worker, now_us);
-    worker->control_request.sent = false;
-    worker->heartbeat.sent = false;
-    worker->tick.sent = false;
-    worker->listening = false;
-    worker->listen_refused = false;
-    if (worker->session_state == PW_SESSION_REGISTERING)
-        worker->session_state = PW_SESSION_NONE;
+    if (worker->session.state == PW_SESSION_NONE || worker->session.state == PW_SESSION_REGISTERING)
+        pw_inbox_set_start_error(&worker->inbox, error, error->code == PAWL_ESCHEMA);
+    pw_conn_close(worker->session.conn);
+    worker->session.conn = NULL;
+    worker->session.open_tries++;
+    worker->session.open_at_us = reopen_at(worker, now_us);
+    worker->session.request.sent = false;
+    worker->session.heartbeat.sent = false;
+    worker->tick.request.sent = false;
+    worker->session.listening = false;
+    worker->session.listen_refused = false;
+    if (worker->session.state == PW_SESSION_REGISTERING)
+        worker->session.state = PW_SESSION_NONE;
 }
 
 static void
@@ -89,20 +80,20 @@ open_control(pawl_worker *worker, int64_t now_us)
     struct pw_conn_spec spec = pw_settings_spec(&worker->settings);
     struct pw_error err = {0};
 
-    if (now_us < worker->control_open_at_us)
+    if (now_us < worker->session.open_at_us)
         return;
     if (worker->settings.listen_database[0] != '\0')
         spec.conninfo = worker->settings.listen_database;
-    worker->control_open_at_us =
+    worker->session.open_at_us =
         pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
-    if (pw_conn_open(&spec, &worker->control, &err) != PAWL_OK) {
-        worker->control = NULL;
-        worker->control_tries++;
-        worker->control_open_at_us = reopen_at(worker, now_us);
-        set_start_error(worker, &err, false);
+    if (pw_conn_open(&spec, &worker->session.conn, &err) != PAWL_OK) {
+        worker->session.conn = NULL;
+        worker->session.open_tries++;
+        worker->session.open_at_us = reopen_at(worker, now_us);
+        pw_inbox_set_start_error(&worker->inbox, &err, false);
         return;
     }
-    pw_conn_pump(worker->control);
+    pw_conn_pump(worker->session.conn);
 }
 
 static int
@@ -112,17 +103,17 @@ send_control(pawl_worker *worker, struct pw_request *request, enum pw_request_ki
     struct pw_error err = {0};
     int status;
 
-    *request = (struct pw_request){.kind = kind, .session = worker->session, .sent_us = now_us};
+    *request = (struct pw_request){.kind = kind, .session = worker->session.id, .sent_us = now_us};
     /* Half a lease: there is time for another try on a fresh connection. */
     request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms) / 2);
     if (kind != PW_REQUEST_HEARTBEAT)
         request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
     if (kind == PW_REQUEST_LISTEN)
-        status = pw_conn_listen(worker->control, worker->session, request, &err);
+        status = pw_conn_listen(worker->session.conn, worker->session.id, request, &err);
     else
-        status = pw_conn_send(worker->control, pw_statement(statement), params, request, &err);
+        status = pw_conn_send(worker->session.conn, pw_statement(statement), params, request, &err);
     request->sent = status == PAWL_OK;
-    pw_conn_pump(worker->control);
+    pw_conn_pump(worker->session.conn);
     return status;
 }
 
@@ -132,20 +123,21 @@ send_create(pawl_worker *worker, int64_t now_us)
 {
     struct pw_params params;
 
-    while (worker->settings.create_workflows && worker->create_next < worker->handler_count) {
-        const struct pw_handler *handler = &worker->handlers[worker->create_next];
+    while (
+        worker->settings.create_workflows && worker->session.create_next < worker->handlers.count) {
+        const struct pw_handler *handler = &worker->handlers.list[worker->session.create_next];
 
         /* A step of a flow is created with its flow. */
         if (handler->prefix || strchr(handler->pattern, '/') != NULL) {
-            worker->create_next++;
+            worker->session.create_next++;
             continue;
         }
         pw_params_init(&params);
         pw_params_text(&params, handler->pattern);
         /* The next one has its turn when this one is answered; until then it is sent again. */
-        if (send_control(worker, &worker->control_request, PW_REQUEST_CREATE,
+        if (send_control(worker, &worker->session.request, PW_REQUEST_CREATE,
                 PW_STMT_CREATE_WORKFLOW, &params, now_us) != PAWL_OK)
-            worker->register_at_us = pw_add_us(now_us, register_base_us);
+            worker->session.register_at_us = pw_add_us(now_us, register_base_us);
         return true;
     }
     return false;
@@ -176,31 +168,31 @@ send_register(pawl_worker *worker, int64_t now_us)
     const char *runtime;
     size_t size;
 
-    pw_log_unverified(&worker->settings.logger, worker->control, &worker->unverified_told);
+    pw_log_unverified(&worker->settings.logger, worker->session.conn, &worker->unverified_told);
     pw_array_init(&handles, (size_t)4 * 1024 * 1024);
     pw_array_init(&runtimes, (size_t)64 * 1024);
     pw_array_begin(&handles, PW_TYPE_TEXT);
     pw_array_begin(&runtimes, PW_TYPE_TEXT);
-    for (size_t i = 0; i < worker->handler_count; i++) {
+    for (size_t i = 0; i < worker->handlers.count; i++) {
         char pattern[320];
-        int length = snprintf(pattern, sizeof(pattern), "%s%s", worker->handlers[i].pattern,
-            worker->handlers[i].prefix ? "*" : "");
+        int length = snprintf(pattern, sizeof(pattern), "%s%s", worker->handlers.list[i].pattern,
+            worker->handlers.list[i].prefix ? "*" : "");
 
         pw_array_bytes(&handles, pattern, (size_t)length);
     }
     while (pw_settings_runtime(&at, &runtime, &size))
         pw_array_bytes(&runtimes, runtime, size);
     /* Without memory it is tried again, but not without a pause. */
-    worker->register_at_us = pw_add_us(now_us, register_base_us);
+    worker->session.register_at_us = pw_add_us(now_us, register_base_us);
     if (pw_array_ok(&handles) && pw_array_ok(&runtimes)) {
         pw_params_init(&params);
         pw_params_text(&params, worker_name(worker, name, sizeof(name)));
         pw_params_array(&params, &handles);
         pw_params_array(&params, &runtimes);
         pw_params_int8(&params, worker->settings.lease_ms);
-        if (send_control(worker, &worker->control_request, PW_REQUEST_REGISTER, PW_STMT_REGISTER,
+        if (send_control(worker, &worker->session.request, PW_REQUEST_REGISTER, PW_STMT_REGISTER,
                 &params, now_us) == PAWL_OK)
-            worker->session_state = PW_SESSION_REGISTERING;
+            worker->session.state = PW_SESSION_REGISTERING;
     }
     pw_array_done(&handles);
     pw_array_done(&runtimes);
@@ -233,30 +225,30 @@ send_heartbeat(pawl_worker *worker, int64_t now_us)
     pw_buf_init(&json, running_max);
     write_running(worker, &json, now_us);
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
+    pw_params_int8(&params, worker->session.id);
     /* What is shown is of no use to the lease, so without memory or with far too many steps it goes without. */
     if (pw_buf_ok(&json))
         pw_params_bytes(&params, json.data, json.size);
     else
         pw_params_null(&params);
-    (void)send_control(
-        worker, &worker->heartbeat, PW_REQUEST_HEARTBEAT, PW_STMT_HEARTBEAT, &params, now_us);
+    (void)send_control(worker, &worker->session.heartbeat, PW_REQUEST_HEARTBEAT, PW_STMT_HEARTBEAT,
+        &params, now_us);
     pw_buf_done(&json);
-    worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us);
+    worker->session.heartbeat_at_us = pw_add_us(now_us, worker->session.heartbeat_every_us);
 }
 
 /* Sends a heartbeat soon, because its answer may hold a notice. */
 static void
 ask_for_notice(pawl_worker *worker, int64_t now_us)
 {
-    int64_t at_us = pw_add_us(worker->notice_asked_us, notice_gap_us);
+    int64_t at_us = pw_add_us(worker->session.notice_asked_us, notice_gap_us);
 
     /* guard:hinted_heartbeats */
     if (at_us < now_us)
         at_us = now_us;
-    if (at_us < worker->heartbeat_at_us) {
-        worker->heartbeat_at_us = at_us;
-        worker->notice_asked_us = at_us;
+    if (at_us < worker->session.heartbeat_at_us) {
+        worker->session.heartbeat_at_us = at_us;
+        worker->session.notice_asked_us = at_us;
     }
 }
 
@@ -270,7 +262,7 @@ take_notifications(pawl_worker *worker, int64_t now_us)
 {
     char payload[16];
 
-    while (pw_conn_notified(worker->control, payload, sizeof(payload))) {
+    while (pw_conn_notified(worker->session.conn, payload, sizeof(payload))) {
         /* guard:notification_is_a_hint */
         if (strcmp(payload, "drain") == 0)
             ask_for_notice(worker, now_us);
@@ -282,42 +274,43 @@ take_notifications(pawl_worker *worker, int64_t now_us)
 void
 pw_session_turn(pawl_worker *worker, int64_t now_us)
 {
-    if (worker->control == NULL)
+    if (worker->session.conn == NULL)
         open_control(worker, now_us);
-    if (worker->control == NULL)
+    if (worker->session.conn == NULL)
         return;
-    if (pw_conn_state(worker->control) == PW_CONN_BROKEN) {
-        close_control(worker, pw_conn_error(worker->control), now_us);
+    if (pw_conn_state(worker->session.conn) == PW_CONN_BROKEN) {
+        close_control(worker, pw_conn_error(worker->session.conn), now_us);
         return;
     }
-    if (pw_conn_state(worker->control) == PW_CONN_CONNECTING &&
-        now_us >= worker->control_open_at_us) {
+    if (pw_conn_state(worker->session.conn) == PW_CONN_CONNECTING &&
+        now_us >= worker->session.open_at_us) {
         give_up(worker, "could not connect within connect_timeout", now_us);
         return;
     }
-    if (pw_request_late(&worker->heartbeat, now_us) ||
-        pw_request_late(&worker->control_request, now_us) ||
-        pw_request_late(&worker->tick, now_us)) {
+    if (pw_request_late(&worker->session.heartbeat, now_us) ||
+        pw_request_late(&worker->session.request, now_us) ||
+        pw_request_late(&worker->tick.request, now_us)) {
         give_up(worker, "the server has not answered in time", now_us);
         return;
     }
     if (!is_up(worker))
         return;
-    if (worker->session_state == PW_SESSION_NONE && !worker->control_request.sent &&
-        now_us >= worker->register_at_us && !send_create(worker, now_us))
+    if (worker->session.state == PW_SESSION_NONE && !worker->session.request.sent &&
+        now_us >= worker->session.register_at_us && !send_create(worker, now_us))
         send_register(worker, now_us);
-    if (worker->session_state != PW_SESSION_LIVE)
+    if (worker->session.state != PW_SESSION_LIVE)
         return;
     /*
      * 1. Behind a pooler one request is in flight at a time, and it is a tick. 2. A heartbeat is due, and cannot be sent. 3. It stays due, and
      * is sent in the turn of the tick's reply, ahead of the next tick. If it counted as sent, two such meetings in a row would lose the lease.
      */
-    if (!worker->heartbeat.sent && now_us >= worker->heartbeat_at_us &&
-        pw_conn_can_send(worker->control))
+    if (!worker->session.heartbeat.sent && now_us >= worker->session.heartbeat_at_us &&
+        pw_conn_can_send(worker->session.conn))
         send_heartbeat(worker, now_us);
-    if (!worker->listening && !worker->listen_refused && !worker->control_request.sent &&
-        worker->settings.listen && !pw_conn_pooled(worker->control))
-        (void)send_control(worker, &worker->control_request, PW_REQUEST_LISTEN, 0, NULL, now_us);
+    if (!worker->session.listening && !worker->session.listen_refused &&
+        !worker->session.request.sent && worker->settings.listen &&
+        !pw_conn_pooled(worker->session.conn))
+        (void)send_control(worker, &worker->session.request, PW_REQUEST_LISTEN, 0, NULL, now_us);
     pw_tick_turn(worker, now_us);
     /* Last, because sending reads what has come. */
     take_notifications(worker, now_us);
@@ -328,32 +321,29 @@ pw_session_next_us(const pawl_worker *worker)
 {
     int64_t at = INT64_MAX;
 
-    if (worker->control == NULL || pw_conn_state(worker->control) != PW_CONN_READY)
-        return worker->control_open_at_us;
-    if (worker->control_request.sent)
-        at = worker->control_request.deadline_us;
-    else if (worker->session_state == PW_SESSION_NONE)
-        at = worker->register_at_us;
-    if (worker->session_state != PW_SESSION_LIVE)
+    if (worker->session.conn == NULL || pw_conn_state(worker->session.conn) != PW_CONN_READY)
+        return worker->session.open_at_us;
+    if (worker->session.request.sent)
+        at = worker->session.request.deadline_us;
+    else if (worker->session.state == PW_SESSION_NONE)
+        at = worker->session.register_at_us;
+    if (worker->session.state != PW_SESSION_LIVE)
         return at;
     if (pw_tick_next_us(worker) < at)
         at = pw_tick_next_us(worker);
-    if (worker->heartbeat.sent)
-        return worker->heartbeat.deadline_us < at ? worker->heartbeat.deadline_us : at;
+    if (worker->session.heartbeat.sent)
+        return worker->session.heartbeat.deadline_us < at ? worker->session.heartbeat.deadline_us
+                                                          : at;
     /* A connection that has no room for it has it again with the next reply. */
-    if (!pw_conn_can_send(worker->control))
+    if (!pw_conn_can_send(worker->session.conn))
         return at;
-    return worker->heartbeat_at_us < at ? worker->heartbeat_at_us : at;
+    return worker->session.heartbeat_at_us < at ? worker->session.heartbeat_at_us : at;
 }
 
 static void
 set_lease(pawl_worker *worker, int64_t sent_us)
 {
-    (void)pthread_mutex_lock(&worker->lock);
-    atomic_store(
-        &worker->lease_until_us, pw_add_us(sent_us, pw_ms_to_us(worker->settings.lease_ms)));
-    pw_worker_sure(worker);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_set_lease(&worker->inbox, pw_add_us(sent_us, pw_ms_to_us(worker->settings.lease_ms)));
 }
 
 void
@@ -364,14 +354,14 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
     struct pw_list *link;
     size_t at = 0;
 
-    if (worker->session_state == PW_SESSION_LIVE)
+    if (worker->session.state == PW_SESSION_LIVE)
         pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "session_lost", why, NULL);
-    worker->session_state =
-        worker->session_state == PW_SESSION_LEFT ? PW_SESSION_LEFT : PW_SESSION_NONE;
-    worker->register_at_us = now_us;
-    worker->listening = false;
-    worker->claim_pending = false;
-    worker->idle = PW_BUSY;
+    worker->session.state =
+        worker->session.state == PW_SESSION_LEFT ? PW_SESSION_LEFT : PW_SESSION_NONE;
+    worker->session.register_at_us = now_us;
+    worker->session.listening = false;
+    worker->claimer.pending = false;
+    worker->claimer.idle = PW_BUSY;
     /* guard:lost_is_told */
     while ((entry = pw_map_next(&worker->tasks, &at)) != NULL)
         atomic_store(&((struct pw_task *)entry->value)->standing, PW_LEASE_LOST);
@@ -382,10 +372,7 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
         pw_task_lose(worker, PW_CONTAINER(link, struct pw_task, parked_link));
     }
     pw_list_init(&fresh);
-    (void)pthread_mutex_lock(&worker->lock);
-    pw_list_move_all(&fresh, &worker->new_runs);
-    pw_worker_sure(worker);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_lose(&worker->inbox, &fresh);
     /* Never handed out, so nobody but us has to be told. */
     while ((link = pw_list_first(&fresh)) != NULL) {
         pw_list_remove(link);
@@ -409,7 +396,7 @@ pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_
     /* guard:session_over */
     if (!pw_session_over(reply))
         return false;
-    if (worker->session_state == PW_SESSION_LIVE && request->session == worker->session)
+    if (worker->session.state == PW_SESSION_LIVE && request->session == worker->session.id)
         pw_session_lost(worker, reply->error.message, now_us);
     return true;
 }
@@ -417,10 +404,10 @@ pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_
 void
 pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us)
 {
-    if (anew && worker->control != NULL)
+    if (anew && worker->session.conn != NULL)
         give_up(
             worker, "another connection leads to a server that does not know the session", now_us);
-    worker->heartbeat_at_us = now_us;
+    worker->session.heartbeat_at_us = now_us;
 }
 
 /* A server that has forgotten an epoch which we have seen has lost commits, and nobody has told it yet. */
@@ -428,17 +415,18 @@ static bool
 check_epoch(pawl_worker *worker, int32_t epoch, int64_t now_us)
 {
     /* guard:epoch_seen */
-    if (epoch >= worker->epoch) {
-        worker->epoch = epoch;
+    if (epoch >= worker->session.epoch) {
+        worker->session.epoch = epoch;
         return true;
     }
     pw_log(&worker->settings.logger, PAWL_LOG_ERROR, "old_epoch",
         "the server's epoch is lower than one that was seen: raise it with pawl.raise_epoch()",
         NULL);
     pw_session_lost(worker, "the server has lost commits", now_us);
-    worker->register_tries++;
-    worker->register_at_us = pw_add_us(now_us,
-        pw_backoff_us(&worker->rand, worker->register_tries, register_base_us, register_cap_us));
+    worker->session.register_tries++;
+    worker->session.register_at_us = pw_add_us(now_us,
+        pw_backoff_us(
+            &worker->rand, worker->session.register_tries, register_base_us, register_cap_us));
     return false;
 }
 
@@ -446,12 +434,13 @@ check_epoch(pawl_worker *worker, int32_t epoch, int64_t now_us)
 static void
 register_failed(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
 {
-    worker->session_state = PW_SESSION_NONE;
-    worker->register_tries++;
-    worker->register_at_us = pw_add_us(now_us,
-        pw_backoff_us(&worker->rand, worker->register_tries, register_base_us, register_cap_us));
+    worker->session.state = PW_SESSION_NONE;
+    worker->session.register_tries++;
+    worker->session.register_at_us = pw_add_us(now_us,
+        pw_backoff_us(
+            &worker->rand, worker->session.register_tries, register_base_us, register_cap_us));
     pw_log_error(&worker->settings.logger, PAWL_LOG_ERROR, "register_failed", NULL, error);
-    set_start_error(worker, error, !error->retryable);
+    pw_inbox_set_start_error(&worker->inbox, error, !error->retryable);
 }
 
 static void
@@ -467,7 +456,7 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
         return;
     }
     if (reply->unreplicated || pw_rows_count(&reply->rows) != 1 ||
-        !pw_rows_int8(&reply->rows, 0, 0, &worker->session) ||
+        !pw_rows_int8(&reply->rows, 0, 0, &worker->session.id) ||
         !pw_rows_int4(&reply->rows, 0, 1, &epoch) || !pw_rows_int8(&reply->rows, 0, 2, &every_ms)) {
         pw_error_set(&err, PAWL_ESCHEMA, "the answer to register makes no sense");
         err.retryable = true;
@@ -476,28 +465,25 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
     }
     if (!check_epoch(worker, epoch, now_us))
         return;
-    worker->session_state = PW_SESSION_LIVE;
-    worker->register_tries = 0;
-    worker->heartbeat_every_us = pw_ms_to_us(every_ms < 100 ? 100 : every_ms);
-    worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us);
-    worker->claim_at_us = now_us;
-    worker->claim_again = false;
-    worker->held_unsure = 0;
-    worker->held_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
-    worker->idle = PW_BUSY;
-    worker->poll_at_us = INT64_MAX;
-    worker->tick_wanted = true;
-    worker->tick_first = true;
+    worker->session.state = PW_SESSION_LIVE;
+    worker->session.register_tries = 0;
+    worker->session.heartbeat_every_us = pw_ms_to_us(every_ms < 100 ? 100 : every_ms);
+    worker->session.heartbeat_at_us = pw_add_us(now_us, worker->session.heartbeat_every_us);
+    worker->claimer.at_us = now_us;
+    worker->claimer.again = false;
+    worker->claimer.held_unsure = 0;
+    worker->claimer.held_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
+    worker->claimer.idle = PW_BUSY;
+    worker->claimer.poll_at_us = INT64_MAX;
+    worker->tick.wanted = true;
+    worker->tick.first = true;
     /* The channel has the session in its name, and what is listened to may be the last one's. */
-    worker->listening = false;
+    worker->session.listening = false;
     pw_worker_add(worker, PW_COUNT_SESSIONS, 1);
     set_lease(worker, sent_us);
     pw_log(&worker->settings.logger, PAWL_LOG_INFO, "worker_registered", "the worker is registered",
-        "session", pw_log_number(worker->session, number), NULL);
-    (void)pthread_mutex_lock(&worker->lock);
-    worker->registered = true;
-    (void)pthread_cond_broadcast(&worker->changed);
-    (void)pthread_mutex_unlock(&worker->lock);
+        "session", pw_log_number(worker->session.id, number), NULL);
+    pw_inbox_set_registered(&worker->inbox);
 }
 
 /* Rows of a heartbeat say which runs their handlers are to stop, and whether the worker is to drain. */
@@ -511,7 +497,8 @@ heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_
         if (!pw_session_check(worker, reply, now_us)) {
             pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "heartbeat_failed", NULL,
                 &reply->error);
-            worker->heartbeat_at_us = pw_add_us(now_us, worker->heartbeat_every_us / 4);
+            worker->session.heartbeat_at_us =
+                pw_add_us(now_us, worker->session.heartbeat_every_us / 4);
         }
         return;
     }
@@ -545,14 +532,14 @@ listening(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 {
     const struct pw_request *request = reply->tag;
 
-    if (request->session != worker->session || worker->session_state != PW_SESSION_LIVE)
+    if (request->session != worker->session.id || worker->session.state != PW_SESSION_LIVE)
         return;
-    worker->listening = reply->status == PAWL_OK;
-    worker->idle = PW_BUSY;
-    if (worker->listening)
+    worker->session.listening = reply->status == PAWL_OK;
+    worker->claimer.idle = PW_BUSY;
+    if (worker->session.listening)
         pw_claim_soon(worker, now_us);
     else
-        worker->listen_refused = true;
+        worker->session.listen_refused = true;
 }
 
 /* Who may not create workflows goes on without; whatever else stood in the way may be gone in a moment. */
@@ -561,11 +548,11 @@ created(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 {
     if (reply->status != PAWL_OK)
         pw_log_error(&worker->settings.logger, PAWL_LOG_INFO, "workflow_not_created",
-            worker->handlers[worker->create_next].pattern, &reply->error);
+            worker->handlers.list[worker->session.create_next].pattern, &reply->error);
     if (reply->status != PAWL_OK && reply->error.retryable)
-        worker->register_at_us = pw_add_us(now_us, register_base_us);
+        worker->session.register_at_us = pw_add_us(now_us, register_base_us);
     else
-        worker->create_next++;
+        worker->session.create_next++;
 }
 
 void
@@ -578,7 +565,7 @@ pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
         close_control(worker, &reply->error, now_us);
         return;
     }
-    worker->control_tries = 0;
+    worker->session.open_tries = 0;
     request->sent = false;
     switch (request->kind) {
     case PW_REQUEST_REGISTER:

@@ -37,48 +37,14 @@ free_task(pawl_worker *worker, struct pw_task *task)
     pw_run_free(task->run);
     pw_arena_done(&task->arena);
     pw_free(task);
-    (void)pthread_mutex_lock(&worker->lock);
-    worker->held--;
-    if (unwritten)
-        worker->unwritten--;
-    if (worker->held == 0)
-        (void)pthread_cond_broadcast(&worker->changed);
-    (void)pthread_mutex_unlock(&worker->lock);
-}
-
-/* Puts an item on the list for the I/O thread; false if that thread is gone. */
-static bool
-post(pawl_worker *worker, struct pw_item *item, bool last)
-{
-    bool stopped;
-
-    (void)pthread_mutex_lock(&worker->lock);
-    stopped = worker->stopped;
-    if (!stopped)
-        pw_list_add_tail(&worker->posted, &item->link);
-    if (last && !stopped && item->kind != PW_KIND_RELEASE) {
-        item->task->unwritten = true;
-        worker->unwritten++;
-    }
-    if (last) {
-        worker->active--;
-        if (worker->draining && worker->active == 0) {
-            (void)pthread_cond_broadcast(&worker->ready_cond);
-            if (worker->fd_wanted)
-                pw_wake_set(&worker->ready);
-        }
-    }
-    (void)pthread_mutex_unlock(&worker->lock);
-    if (!stopped && atomic_load(&worker->sleeping))
-        pw_io_wake(worker);
-    return !stopped;
+    pw_inbox_drop_task(&worker->inbox, unwritten);
 }
 
 void
 pw_task_post(struct pw_item *item)
 {
     item->answer = PW_ANSWER_NONE;
-    if (!post(item->task->worker, item, false)) {
+    if (!pw_inbox_post(&item->task->worker->inbox, item, false)) {
         item->answer = PW_ANSWER_FAILED;
         item->reason = "the worker has stopped";
         if (item->branch != NULL)
@@ -96,7 +62,7 @@ pw_task_post_last(struct pw_task *task)
     task->last.task = task;
     task->last.branch = NULL;
     task->last.answer = PW_ANSWER_NONE;
-    if (!post(worker, &task->last, true))
+    if (!pw_inbox_post(&worker->inbox, &task->last, true))
         free_task(worker, task);
 }
 
@@ -121,16 +87,10 @@ pw_task_may_start(struct pw_task *task)
     enum pw_standing standing = (enum pw_standing)atomic_load(&task->standing);
 
     /* guard:lease_before_start */
-    if (standing != PW_GOES_ON || pw_now_us() < atomic_load(&worker->lease_until_us))
+    if (standing != PW_GOES_ON || pw_now_us() < atomic_load(&worker->inbox.lease_until_us))
         return standing;
     /* The process was stopped, or the database is away. Whether the lease was taken is known when a heartbeat is answered. */
-    (void)pthread_mutex_lock(&worker->lock);
-    while (!worker->stopped && atomic_load(&task->standing) == PW_GOES_ON &&
-        pw_now_us() >= atomic_load(&worker->lease_until_us))
-        (void)pw_cond_wait_until(&worker->changed, &worker->lock, INT64_MAX);
-    if (worker->stopped)
-        atomic_store(&task->standing, PW_LEASE_LOST);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_await_lease(&worker->inbox, task);
     return (enum pw_standing)atomic_load(&task->standing);
 }
 
@@ -138,43 +98,18 @@ bool
 pw_task_await_lease(struct pw_task *task, pawl_run *branch)
 {
     pawl_worker *worker = task->worker;
-    bool unsure;
 
     /* guard:lease_before_return */
     if (atomic_load(&task->standing) != PW_GOES_ON ||
-        pw_now_us() < atomic_load(&worker->lease_until_us))
+        pw_now_us() < atomic_load(&worker->inbox.lease_until_us))
         return false;
-    (void)pthread_mutex_lock(&worker->lock);
-    unsure = !worker->stopped && atomic_load(&task->standing) == PW_GOES_ON &&
-        pw_now_us() >= atomic_load(&worker->lease_until_us);
-    if (unsure)
-        pw_list_add_tail(&worker->unsure, pw_run_link(branch));
-    (void)pthread_mutex_unlock(&worker->lock);
-    return unsure;
-}
-
-void
-pw_worker_sure(pawl_worker *worker)
-{
-    pw_list_move_all(&worker->answered, &worker->unsure);
-    (void)pthread_cond_broadcast(&worker->changed);
-    /* Runs that waited for the lease may be handed out. */
-    if (pw_list_empty(&worker->answered) && pw_list_empty(&worker->new_runs))
-        return;
-    (void)pthread_cond_broadcast(&worker->ready_cond);
-    if (worker->fd_wanted)
-        pw_wake_set(&worker->ready);
+    return pw_inbox_unsure(&worker->inbox, task, pw_run_link(branch));
 }
 
 void
 pw_worker_ready(pawl_worker *worker, pawl_run *branch)
 {
-    (void)pthread_mutex_lock(&worker->lock);
-    pw_list_add_tail(&worker->answered, pw_run_link(branch));
-    (void)pthread_cond_signal(&worker->ready_cond);
-    if (worker->fd_wanted)
-        pw_wake_set(&worker->ready);
-    (void)pthread_mutex_unlock(&worker->lock);
+    pw_inbox_offer(&worker->inbox, pw_run_link(branch));
 }
 
 void
@@ -202,7 +137,7 @@ forget_task(pawl_worker *worker, struct pw_task *task)
         (void)pw_map_remove(&worker->tasks, &task->id, task->number);
     pw_list_remove(&task->parked_link);
     if (task->suspect)
-        worker->suspect_held = false;
+        worker->claimer.suspect_held = false;
     pw_worker_add(worker, PW_COUNT_FINISHED, 1);
     free_task(worker, task);
 }

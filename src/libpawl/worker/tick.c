@@ -3,8 +3,11 @@
  * Housekeeping: the worker calls pawl.tick() when a claim or a heartbeat has answered that one is due. The procedure commits, so it is sent
  * as a request of its own, and on the control connection, where no commit of a run waits for it.
  */
+#include "libpawl/worker/tick.h"
+
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
+
 
 /* The engine does housekeeping ten times a second at most. */
 static const int64_t tick_every_us = 100000;
@@ -14,7 +17,7 @@ static const int64_t tick_failed_us = 10000000;
 void
 pw_tick_soon(pawl_worker *worker)
 {
-    worker->tick_wanted = true;
+    worker->tick.wanted = true;
 }
 
 /* Behind a pooler the next heartbeat waits for the tick's reply, so a third of the lease is the most that it may take. */
@@ -24,7 +27,7 @@ tick_limit_us(const pawl_worker *worker)
     int64_t limit_us = pw_ms_to_us(worker->settings.connect_timeout_ms);
     int64_t third_us = pw_ms_to_us(worker->settings.lease_ms) / 3;
 
-    return pw_conn_pooled(worker->control) && third_us < limit_us ? third_us : limit_us;
+    return pw_conn_pooled(worker->session.conn) && third_us < limit_us ? third_us : limit_us;
 }
 
 void
@@ -33,55 +36,56 @@ pw_tick_turn(pawl_worker *worker, int64_t now_us)
     struct pw_params params;
     struct pw_error err = {0};
 
-    if (!worker->tick_wanted || worker->tick.sent || now_us < worker->tick_at_us ||
-        worker->session_state != PW_SESSION_LIVE || worker->control == NULL ||
-        !pw_conn_can_send(worker->control))
+    if (!worker->tick.wanted || worker->tick.request.sent || now_us < worker->tick.at_us ||
+        worker->session.state != PW_SESSION_LIVE || worker->session.conn == NULL ||
+        !pw_conn_can_send(worker->session.conn))
         return;
     pw_params_init(&params);
-    worker->tick = (struct pw_request){.kind = PW_REQUEST_TICK, .session = worker->session};
-    worker->tick.sent_us = now_us;
-    worker->tick.deadline_us = pw_add_us(now_us, tick_limit_us(worker));
-    worker->tick.sent = pw_conn_send(worker->control, pw_statement(PW_STMT_TICK), &params,
-                            &worker->tick, &err) == PAWL_OK;
-    worker->tick_at_us = pw_add_us(now_us, tick_every_us);
-    if (!worker->tick.sent)
+    worker->tick.request =
+        (struct pw_request){.kind = PW_REQUEST_TICK, .session = worker->session.id};
+    worker->tick.request.sent_us = now_us;
+    worker->tick.request.deadline_us = pw_add_us(now_us, tick_limit_us(worker));
+    worker->tick.request.sent = pw_conn_send(worker->session.conn, pw_statement(PW_STMT_TICK),
+                                    &params, &worker->tick.request, &err) == PAWL_OK;
+    worker->tick.at_us = pw_add_us(now_us, tick_every_us);
+    if (!worker->tick.request.sent)
         return;
-    worker->tick_wanted = false;
-    pw_conn_pump(worker->control);
+    worker->tick.wanted = false;
+    pw_conn_pump(worker->session.conn);
 }
 
 bool
 pw_tick_first(pawl_worker *worker, int64_t now_us)
 {
-    if (!worker->tick_first)
+    if (!worker->tick.first)
         return false;
     pw_tick_turn(worker, now_us);
     /* If none could be sent, the claim is not kept waiting. */
-    worker->tick_first = worker->tick.sent;
-    return worker->tick_first;
+    worker->tick.first = worker->tick.request.sent;
+    return worker->tick.first;
 }
 
 int64_t
 pw_tick_next_us(const pawl_worker *worker)
 {
-    if (worker->tick.sent)
-        return worker->tick.deadline_us;
+    if (worker->tick.request.sent)
+        return worker->tick.request.deadline_us;
     /* A connection that has no room for it has it again with the next reply. */
-    return worker->tick_wanted && pw_conn_can_send(worker->control) ? worker->tick_at_us
-                                                                    : INT64_MAX;
+    return worker->tick.wanted && pw_conn_can_send(worker->session.conn) ? worker->tick.at_us
+                                                                         : INT64_MAX;
 }
 
 void
 pw_tick_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
-    worker->tick_first = false;
+    worker->tick.first = false;
     if (reply->status == PAWL_OK) {
-        worker->tick_failed = false;
+        worker->tick.failed = false;
         return;
     }
-    if (!worker->tick_failed)
+    if (!worker->tick.failed)
         pw_log_error(
             &worker->settings.logger, PAWL_LOG_WARNING, "tick_failed", NULL, &reply->error);
-    worker->tick_failed = true;
-    worker->tick_at_us = pw_add_us(now_us, tick_failed_us);
+    worker->tick.failed = true;
+    worker->tick.at_us = pw_add_us(now_us, tick_failed_us);
 }

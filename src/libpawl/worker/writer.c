@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A work connection: opens it again when it breaks, decides when a batch is sent, and hands replies to whom they belong. */
+#include "libpawl/worker/writer.h"
+
 #include "base/alloc.h"
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 #include "pg/fault.h"
+
 
 static const int64_t open_base_us = 20000;
 static const int64_t open_cap_us = 5000000;
@@ -176,10 +179,10 @@ send_confirm(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, stru
     int status;
 
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
+    pw_params_int8(&params, worker->session.id);
     pw_params_null(&params);
     writer->confirm = (struct pw_request){
-        .kind = PW_REQUEST_CONFIRM, .session = worker->session, .sent_us = now_us};
+        .kind = PW_REQUEST_CONFIRM, .session = worker->session.id, .sent_us = now_us};
     writer->confirm.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
     status =
         pw_conn_send(writer->conn, pw_statement(PW_STMT_HEARTBEAT), &params, &writer->confirm, err);
@@ -242,12 +245,6 @@ pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     }
 }
 
-bool
-pw_request_late(const struct pw_request *request, int64_t now_us)
-{
-    return request->sent && now_us >= request->deadline_us;
-}
-
 void
 pw_writer_turn(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
@@ -264,11 +261,11 @@ pw_writer_turn(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     }
     /* guard:writer_late */
     if (pw_request_late(&writer->commit, now_us) || pw_request_late(&writer->confirm, now_us) ||
-        (worker->claim_writer == writer && pw_claim_late(worker, now_us))) {
+        (worker->claimer.writer == writer && pw_claim_late(worker, now_us))) {
         give_up(worker, writer, "the server has not answered in time", now_us);
         return;
     }
-    if (!is_up(worker, writer) || worker->session_state != PW_SESSION_LIVE || writer->commit.sent ||
+    if (!is_up(worker, writer) || worker->session.state != PW_SESSION_LIVE || writer->commit.sent ||
         writer->confirm.sent || !pw_conn_can_send(writer->conn))
         return;
     if (writer->batch.confirm && now_us >= writer->batch.again_at_us)
@@ -294,7 +291,7 @@ pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer)
         at = writer->commit.deadline_us;
     else if (writer->confirm.sent)
         at = writer->confirm.deadline_us;
-    else if (worker->session_state != PW_SESSION_LIVE || !pw_conn_can_send(writer->conn))
+    else if (worker->session.state != PW_SESSION_LIVE || !pw_conn_can_send(writer->conn))
         at = INT64_MAX;
     else if (writer->batch.count > 0)
         at = writer->batch.again_at_us;
@@ -325,8 +322,8 @@ is_strange(const pawl_worker *worker, const struct pw_writer *writer, const stru
     const struct pw_request *request = reply->tag;
 
     /* guard:writer_elsewhere */
-    return pw_session_over(reply) && worker->session_state == PW_SESSION_LIVE &&
-        request->session == worker->session && writer->session != worker->session;
+    return pw_session_over(reply) && worker->session.state == PW_SESSION_LIVE &&
+        request->session == worker->session.id && writer->session != worker->session.id;
 }
 
 void

@@ -20,24 +20,24 @@ a_claim_that_gave_nothing_is_no_reason_to_ask_for_more(void **state)
 
     (void)state;
     assert_int_equal(pawl_worker_new(config, &worker, NULL), PAWL_OK);
-    worker->session = 1;
-    worker->session_state = PW_SESSION_LIVE;
-    worker->claim = (struct pw_request){.kind = PW_REQUEST_CLAIM, .session = 1};
-    worker->claim_most = 200;
-    worker->claim_pending = true;
+    worker->session.id = 1;
+    worker->session.state = PW_SESSION_LIVE;
+    worker->claimer.claim = (struct pw_request){.kind = PW_REQUEST_CLAIM, .session = 1};
+    worker->claimer.most = 200;
+    worker->claimer.pending = true;
     /* Its reply is lost, and lost again: the third time it asks for less. */
     for (int i = 0; i < 3; i++) {
-        assert_true(worker->claim_pending);
-        worker->claim.sent = true;
-        worker->claim_writer = &worker->writers[0];
+        assert_true(worker->claimer.pending);
+        worker->claimer.claim.sent = true;
+        worker->claimer.writer = &worker->writers[0];
         pw_claim_broken(worker, &worker->writers[0], now_us);
     }
-    assert_false(worker->claim_pending);
-    assert_int_equal(worker->claim_cap, 100);
-    assert_true(worker->held_at_us <= now_us);
-    reply.tag = &worker->claim;
+    assert_false(worker->claimer.pending);
+    assert_int_equal(worker->claimer.cap, 100);
+    assert_true(worker->claimer.held_at_us <= now_us);
+    reply.tag = &worker->claimer.claim;
     pw_claim_reply(worker, &reply, now_us);
-    assert_int_equal(worker->claim_cap, 100);
+    assert_int_equal(worker->claimer.cap, 100);
     pawl_worker_free(worker);
     pawl_config_free(config);
 }

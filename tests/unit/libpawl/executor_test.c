@@ -154,13 +154,13 @@ a_worker_that_was_started_here_is_stopped_when_there_is_no_thread_for_handlers(v
 
     (void)state;
     for (int started = 0; started < 2; started++) {
-        fake_core_worker()->started = started != 0;
+        fake_core_worker()->inbox.started = started != 0;
         fake_core_worker()->settings.thread_stack = SIZE_MAX / 4 + 1;
         assert_int_equal(pawl_worker_run(fake_core_worker(), &error), PAWL_ENOMEM);
         assert_int_equal(pawl_error_code(error), PAWL_ENOMEM);
         pawl_error_free(error);
         assert_int_equal(fake_core_starts(), started == 0);
-        assert_int_equal(fake_core_worker()->draining, started == 0);
+        assert_int_equal(fake_core_worker()->inbox.draining, started == 0);
         end(state);
         begin(state);
     }
@@ -172,7 +172,7 @@ a_worker_that_was_not_started_is_started(void **state)
     pawl_error *error = NULL;
 
     (void)state;
-    fake_core_worker()->started = false;
+    fake_core_worker()->inbox.started = false;
     fake_core_handle(handle, NULL);
     claim(NULL)->userdata = fake_core_worker();
     atomic_store(&drain_after, 1);
@@ -180,7 +180,7 @@ a_worker_that_was_not_started_is_started(void **state)
     assert_int_equal(fake_core_starts(), 1);
     end(state);
     begin(state);
-    fake_core_worker()->started = false;
+    fake_core_worker()->inbox.started = false;
     fake_core_break(PAWL_ESCHEMA);
     assert_int_equal(pawl_worker_run(fake_core_worker(), &error), PAWL_ESCHEMA);
     assert_string_equal(pawl_error_message(error), "it is broken");

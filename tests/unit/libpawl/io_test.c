@@ -57,7 +57,7 @@ set_up(void **state)
         pawl_worker_new(config, &worker, NULL) != PAWL_OK)
         return -1;
     pawl_config_free(config);
-    worker->started = true;
+    worker->inbox.started = true;
     *state = worker;
     return 0;
 }
@@ -68,7 +68,7 @@ tear_down(void **state)
 {
     pawl_worker *worker = *state;
 
-    worker->started = false;
+    worker->inbox.started = false;
     pawl_worker_free(worker);
     return 0;
 }
@@ -90,8 +90,8 @@ hand_out(pawl_worker *worker)
     assert_non_null(task->run);
     assert_true(pw_map_put(&worker->tasks, &task->id, 0, task));
     worker->writers[0].active++;
-    worker->active++;
-    worker->held++;
+    worker->inbox.active++;
+    worker->inbox.held++;
     return task;
 }
 
@@ -105,7 +105,7 @@ a_worker_has_not_stopped_before_all_that_was_posted_is_answered(void **state)
     pthread_t thread;
 
     talker = task;
-    worker->stopping = true;
+    worker->inbox.stopping = true;
     assert_int_equal(pthread_create(&thread, NULL, pw_io_main, worker), 0);
     /* The run executes, so the worker has drained only when it has stopped. */
     while (pawl_worker_next(worker, 0, &run, NULL) != PAWL_DRAINED)

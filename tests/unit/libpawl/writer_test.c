@@ -22,8 +22,8 @@ set_up(void **state)
         return -1;
     pawl_config_free(config);
     assert_int_equal(worker->writer_count, 2);
-    worker->session = 2;
-    worker->session_state = PW_SESSION_LIVE;
+    worker->session.id = 2;
+    worker->session.state = PW_SESSION_LIVE;
     *state = worker;
     return 0;
 }

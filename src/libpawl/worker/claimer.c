@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claiming: when to ask for work and how much, and what comes back. One claim is under way at a time. */
+#include "libpawl/worker/claimer.h"
+
 #include "base/alloc.h"
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
@@ -36,12 +38,21 @@ held_max(size_t concurrency)
 }
 
 void
+pw_claimer_init(struct pw_claimer *claimer)
+{
+    pw_heap_init(&claimer->dues);
+    claimer->held_at_us = INT64_MAX;
+    claimer->cap = PW_CLAIM_MAX;
+    claimer->due_again_us = INT64_MAX;
+}
+
+void
 pw_claim_soon(pawl_worker *worker, int64_t at_us)
 {
     /* The one that is under way may have looked before there was something to see. */
-    worker->claim_again = worker->claim.sent;
-    if (at_us < worker->claim_at_us)
-        worker->claim_at_us = at_us;
+    worker->claimer.again = worker->claimer.claim.sent;
+    if (at_us < worker->claimer.at_us)
+        worker->claimer.at_us = at_us;
 }
 
 static int64_t
@@ -54,10 +65,10 @@ later_us(int64_t a, int64_t b)
 static int64_t
 hint_at(const pawl_worker *worker, int64_t now_us)
 {
-    int64_t at_us = pw_add_us(worker->hinted_us, hint_gap_us);
+    int64_t at_us = pw_add_us(worker->claimer.hinted_us, hint_gap_us);
 
     /* guard:hints_in_vain */
-    at_us = later_us(at_us, worker->hint_paid_us - hint_burst * hint_refill_us);
+    at_us = later_us(at_us, worker->claimer.hint_paid_us - hint_burst * hint_refill_us);
     return later_us(at_us, now_us);
 }
 
@@ -66,18 +77,18 @@ pw_claim_hint(pawl_worker *worker, int64_t now_us)
 {
     int64_t at_us = hint_at(worker, now_us);
 
-    worker->hint_pending = true;
+    worker->claimer.hint_pending = true;
     /* A server that refuses claims is not asked more often because of it. */
-    if (worker->claim_tries == 0 && at_us < worker->claim_at_us)
-        worker->claim_at_us = at_us;
+    if (worker->claimer.tries == 0 && at_us < worker->claimer.at_us)
+        worker->claimer.at_us = at_us;
 }
 
 bool
 pw_claim_late(const pawl_worker *worker, int64_t now_us)
 {
-    return pw_request_late(&worker->claim, now_us) ||
-        pw_request_late(&worker->idle_request, now_us) ||
-        pw_request_late(&worker->held_request, now_us);
+    return pw_request_late(&worker->claimer.claim, now_us) ||
+        pw_request_late(&worker->claimer.idle_request, now_us) ||
+        pw_request_late(&worker->claimer.held_request, now_us);
 }
 
 /* Of which kind, of our session, from now on. */
@@ -86,7 +97,7 @@ new_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us
 {
     return (struct pw_request){
         .kind = kind,
-        .session = worker->session,
+        .session = worker->session.id,
         .sent_us = now_us,
         .deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000)),
     };
@@ -96,8 +107,8 @@ new_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us
 static void
 be_unsure(pawl_worker *worker, int64_t at_us)
 {
-    worker->held_unsure = held_times;
-    worker->held_at_us = at_us;
+    worker->claimer.held_unsure = held_times;
+    worker->claimer.held_at_us = at_us;
 }
 
 /* How many runs could be started now. What has finished and is not written down yet counts too, but less. */
@@ -105,20 +116,15 @@ static int32_t
 free_places(pawl_worker *worker, bool *none_held)
 {
     size_t concurrency = (size_t)worker->settings.concurrency;
-    size_t active;
-    size_t held;
-    bool draining;
+    struct pw_load load = pw_inbox_load(&worker->inbox);
 
-    (void)pthread_mutex_lock(&worker->lock);
-    active = worker->active;
-    held = worker->held;
-    draining = worker->draining;
-    (void)pthread_mutex_unlock(&worker->lock);
-    *none_held = held == 0;
-    if (draining || worker->suspect_held || active >= concurrency || held >= held_max(concurrency))
+    *none_held = load.held == 0;
+    if (load.draining || worker->claimer.suspect_held || load.active >= concurrency ||
+        load.held >= held_max(concurrency))
         return 0;
-    return concurrency - active > (size_t)worker->claim_cap ? worker->claim_cap
-                                                            : (int32_t)(concurrency - active);
+    return concurrency - load.active > (size_t)worker->claimer.cap
+        ? worker->claimer.cap
+        : (int32_t)(concurrency - load.active);
 }
 
 /* A writer that can take a request, in turns. */
@@ -127,10 +133,11 @@ pick_writer(pawl_worker *worker)
 {
     for (size_t i = 0; i < worker->writer_count; i++) {
         struct pw_writer *writer =
-            &worker->writers[(worker->writer_next + i) % worker->writer_count];
+            &worker->writers[(worker->claimer.writer_next + i) % worker->writer_count];
 
         if (writer->conn != NULL && pw_conn_can_send(writer->conn)) {
-            worker->writer_next = (worker->writer_next + i + 1) % worker->writer_count;
+            worker->claimer.writer_next =
+                (worker->claimer.writer_next + i + 1) % worker->writer_count;
             return writer;
         }
     }
@@ -144,12 +151,12 @@ send_idle(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct 
     int status;
 
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
+    pw_params_int8(&params, worker->session.id);
     pw_params_bool(&params, true);
-    worker->idle_request = new_request(worker, PW_REQUEST_IDLE, now_us);
-    status =
-        pw_conn_send(writer->conn, pw_statement(PW_STMT_IDLE), &params, &worker->idle_request, err);
-    worker->idle_request.sent = status == PAWL_OK;
+    worker->claimer.idle_request = new_request(worker, PW_REQUEST_IDLE, now_us);
+    status = pw_conn_send(
+        writer->conn, pw_statement(PW_STMT_IDLE), &params, &worker->claimer.idle_request, err);
+    worker->claimer.idle_request.sent = status == PAWL_OK;
     return status;
 }
 
@@ -160,13 +167,14 @@ send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     struct pw_error err = {0};
 
     /* Marked idle first, then looked once more: what is triggered in between is found or notified. */
-    if (worker->idle == PW_LOOKING && worker->listening && !worker->idle_marked) {
+    if (worker->claimer.idle == PW_LOOKING && worker->session.listening &&
+        !worker->claimer.idle_marked) {
         if (send_idle(worker, writer, now_us, &err) != PAWL_OK) {
-            worker->claim_at_us = pw_add_us(now_us, 10000);
+            worker->claimer.at_us = pw_add_us(now_us, 10000);
             return;
         }
-        worker->idle_marked = true;
-        worker->claim_writer = writer;
+        worker->claimer.idle_marked = true;
+        worker->claimer.writer = writer;
         /* One request at a time: the claim follows when this one is answered. */
         if (!pw_conn_can_send(writer->conn)) {
             pw_conn_pump(writer->conn);
@@ -174,24 +182,24 @@ send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
         }
     }
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
-    pw_params_int4(&params, worker->claim_most);
-    pw_params_int4(&params, worker->claim_number);
-    pw_params_bool(&params, worker->claim_quiet);
-    worker->claim = new_request(worker, PW_REQUEST_CLAIM, now_us);
-    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claim, &err) !=
-        PAWL_OK) {
-        worker->claim_at_us = pw_add_us(now_us, 10000);
+    pw_params_int8(&params, worker->session.id);
+    pw_params_int4(&params, worker->claimer.most);
+    pw_params_int4(&params, worker->claimer.number);
+    pw_params_bool(&params, worker->claimer.quiet);
+    worker->claimer.claim = new_request(worker, PW_REQUEST_CLAIM, now_us);
+    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claimer.claim,
+            &err) != PAWL_OK) {
+        worker->claimer.at_us = pw_add_us(now_us, 10000);
         return;
     }
-    worker->claim.sent = true;
-    worker->claim_again = false;
-    worker->claim_hinted = worker->hint_pending;
-    if (worker->hint_pending)
-        worker->hinted_us = now_us;
-    worker->hint_pending = false;
-    worker->idle_marked = false;
-    worker->claim_writer = writer;
+    worker->claimer.claim.sent = true;
+    worker->claimer.again = false;
+    worker->claimer.hinted = worker->claimer.hint_pending;
+    if (worker->claimer.hint_pending)
+        worker->claimer.hinted_us = now_us;
+    worker->claimer.hint_pending = false;
+    worker->claimer.idle_marked = false;
+    worker->claimer.writer = writer;
     pw_conn_pump(writer->conn);
 }
 
@@ -202,21 +210,21 @@ send_held(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     struct pw_error err = {0};
 
     pw_params_init(&params);
-    pw_params_int8(&params, worker->session);
-    worker->held_request = new_request(worker, PW_REQUEST_HELD, now_us);
-    worker->held_at_us = pw_add_us(now_us, held_after_us);
-    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_HELD), &params, &worker->held_request,
-            &err) != PAWL_OK)
+    pw_params_int8(&params, worker->session.id);
+    worker->claimer.held_request = new_request(worker, PW_REQUEST_HELD, now_us);
+    worker->claimer.held_at_us = pw_add_us(now_us, held_after_us);
+    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_HELD), &params,
+            &worker->claimer.held_request, &err) != PAWL_OK)
         return;
-    worker->held_request.sent = true;
-    worker->claim_writer = writer;
+    worker->claimer.held_request.sent = true;
+    worker->claimer.writer = writer;
     pw_conn_pump(writer->conn);
 }
 
 static void
 tick_first(pawl_worker *worker)
 {
-    worker->tick_first = true;
+    worker->tick.first = true;
     pw_tick_soon(worker);
 }
 
@@ -224,36 +232,37 @@ tick_first(pawl_worker *worker)
 static void
 look_at_dues(pawl_worker *worker, int64_t now_us)
 {
-    if (pw_heap_take(&worker->dues, now_us) > 0) {
+    if (pw_heap_take(&worker->claimer.dues, now_us) > 0) {
         tick_first(worker);
         pw_claim_soon(worker, now_us);
-        worker->due_again_us = pw_add_us(now_us, due_slack_us);
+        worker->claimer.due_again_us = pw_add_us(now_us, due_slack_us);
     }
-    if (worker->due_again_us <= now_us) {
+    if (worker->claimer.due_again_us <= now_us) {
         tick_first(worker);
         pw_claim_soon(worker, now_us);
-        worker->due_again_us = INT64_MAX;
+        worker->claimer.due_again_us = INT64_MAX;
     }
 }
 
 static void
 look_when_asked(pawl_worker *worker, int64_t now_us)
 {
-    (void)pthread_mutex_lock(&worker->lock);
-    if (worker->looks != worker->looked) {
-        worker->looked = worker->looks;
-        worker->claim_at_us = now_us;
-        worker->tick_at_us = now_us;
+    unsigned looks = pw_inbox_looks(&worker->inbox);
+
+    if (looks != worker->claimer.looked) {
+        worker->claimer.looked = looks;
+        worker->claimer.at_us = now_us;
+        worker->tick.at_us = now_us;
         tick_first(worker);
     }
-    (void)pthread_mutex_unlock(&worker->lock);
 }
 
 /* One question at a time, so that the answers can be told apart from what changes meanwhile. */
 static bool
 is_asking(const pawl_worker *worker)
 {
-    return worker->claim.sent || worker->idle_request.sent || worker->held_request.sent;
+    return worker->claimer.claim.sent || worker->claimer.idle_request.sent ||
+        worker->claimer.held_request.sent;
 }
 
 void
@@ -264,18 +273,18 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
     bool looks;
     int32_t most;
 
-    if (worker->session_state != PW_SESSION_LIVE || is_asking(worker))
+    if (worker->session.state != PW_SESSION_LIVE || is_asking(worker))
         return;
     look_at_dues(worker, now_us);
     look_when_asked(worker, now_us);
-    most = worker->claim_pending ? worker->claim_most : free_places(worker, &none_held);
-    worker->no_place = most == 0;
-    worker->no_writer = false;
-    looks = now_us >= worker->held_at_us && !worker->claim_pending;
-    if (!looks && (most == 0 || now_us < worker->claim_at_us))
+    most = worker->claimer.pending ? worker->claimer.most : free_places(worker, &none_held);
+    worker->claimer.no_place = most == 0;
+    worker->claimer.no_writer = false;
+    looks = now_us >= worker->claimer.held_at_us && !worker->claimer.pending;
+    if (!looks && (most == 0 || now_us < worker->claimer.at_us))
         return;
     writer = pick_writer(worker);
-    worker->no_writer = writer == NULL;
+    worker->claimer.no_writer = writer == NULL;
     if (writer == NULL)
         return;
     if (looks) {
@@ -283,20 +292,21 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
         return;
     }
     /* Nothing has notified the worker, but timers may be due. */
-    if (now_us >= worker->poll_at_us) {
-        worker->poll_at_us = INT64_MAX;
+    if (now_us >= worker->claimer.poll_at_us) {
+        worker->claimer.poll_at_us = INT64_MAX;
         tick_first(worker);
     }
-    if (!worker->claim_pending && pw_tick_first(worker, now_us))
+    if (!worker->claimer.pending && pw_tick_first(worker, now_us))
         return;
-    if (!worker->claim_pending) {
+    if (!worker->claimer.pending) {
         /* A request has the same number until it is answered, so that a lost reply is found again. */
-        worker->claim_pending = true;
-        worker->claim_losses = 0;
-        worker->claim_number = worker->claim_number == INT32_MAX ? 1 : worker->claim_number + 1;
-        worker->claim_most = most;
-        worker->claim_quiet = none_held;
-        worker->claim_looks = worker->looked;
+        worker->claimer.pending = true;
+        worker->claimer.losses = 0;
+        worker->claimer.number =
+            worker->claimer.number == INT32_MAX ? 1 : worker->claimer.number + 1;
+        worker->claimer.most = most;
+        worker->claimer.quiet = none_held;
+        worker->claimer.looks = worker->claimer.looked;
     }
     send_claim(worker, writer, now_us);
 }
@@ -304,50 +314,50 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
 int64_t
 pw_claim_next_us(const pawl_worker *worker)
 {
-    int64_t at = worker->claim_at_us;
+    int64_t at = worker->claimer.at_us;
 
-    if (worker->claim.sent)
-        return worker->claim.deadline_us;
-    if (worker->idle_request.sent)
-        return worker->idle_request.deadline_us;
-    if (worker->held_request.sent)
-        return worker->held_request.deadline_us;
-    if (worker->session_state != PW_SESSION_LIVE || worker->no_writer ||
-        (worker->tick_first && worker->tick.sent))
+    if (worker->claimer.claim.sent)
+        return worker->claimer.claim.deadline_us;
+    if (worker->claimer.idle_request.sent)
+        return worker->claimer.idle_request.deadline_us;
+    if (worker->claimer.held_request.sent)
+        return worker->claimer.held_request.deadline_us;
+    if (worker->session.state != PW_SESSION_LIVE || worker->claimer.no_writer ||
+        (worker->tick.first && worker->tick.request.sent))
         return INT64_MAX;
-    if (worker->no_place)
-        return worker->held_at_us;
-    if (worker->held_at_us < at && !worker->claim_pending)
-        at = worker->held_at_us;
-    if (worker->due_again_us < at)
-        at = worker->due_again_us;
-    return pw_heap_first(&worker->dues) < at ? pw_heap_first(&worker->dues) : at;
+    if (worker->claimer.no_place)
+        return worker->claimer.held_at_us;
+    if (worker->claimer.held_at_us < at && !worker->claimer.pending)
+        at = worker->claimer.held_at_us;
+    if (worker->claimer.due_again_us < at)
+        at = worker->claimer.due_again_us;
+    return pw_heap_first(&worker->claimer.dues) < at ? pw_heap_first(&worker->claimer.dues) : at;
 }
 
 /* Asks for less, under another number. What this one has claimed is found by asking what is held, and given back. */
 static void
 give_up_claim(pawl_worker *worker, int64_t now_us)
 {
-    worker->claim_pending = false;
-    worker->claim_cap = worker->claim_most > 1 ? worker->claim_most / 2 : 1;
+    worker->claimer.pending = false;
+    worker->claimer.cap = worker->claimer.most > 1 ? worker->claimer.most / 2 : 1;
     be_unsure(worker, now_us);
 }
 
 void
 pw_claim_broken(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
-    if (worker->claim_writer != writer)
+    if (worker->claimer.writer != writer)
         return;
-    worker->claim_writer = NULL;
-    worker->idle_request.sent = false;
-    worker->idle_marked = false;
-    worker->held_request.sent = false;
-    if (worker->claim.sent) {
-        worker->claim.sent = false;
-        worker->claim_at_us = now_us;
+    worker->claimer.writer = NULL;
+    worker->claimer.idle_request.sent = false;
+    worker->claimer.idle_marked = false;
+    worker->claimer.held_request.sent = false;
+    if (worker->claimer.claim.sent) {
+        worker->claimer.claim.sent = false;
+        worker->claimer.at_us = now_us;
         /* The server may still be at work on it, and then answer nobody. */
         be_unsure(worker, pw_add_us(now_us, held_after_us));
-        if (++worker->claim_losses >= losses_max)
+        if (++worker->claimer.losses >= losses_max)
             give_up_claim(worker, now_us);
     }
 }
@@ -420,7 +430,7 @@ new_task(pawl_worker *worker)
     if (task == NULL)
         return NULL;
     task->worker = worker;
-    task->session = worker->session;
+    task->session = worker->session.id;
     task->last.seq = INT32_MIN;
     task->last.millis = INT32_MIN;
     /* Input, metadata and records are bounded by the engine; a run's own allocations have a limit of their own. */
@@ -454,7 +464,7 @@ take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_u
 
     if (task == NULL)
         return false;
-    task->writer = worker->claim_writer->number;
+    task->writer = worker->claimer.writer->number;
     if (!read_task(task, rows, row, now_us) || (task->run = pw_run_new(task)) == NULL ||
         !put_task(worker, task)) {
         pw_run_free(task->run);
@@ -464,53 +474,37 @@ take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_u
     }
     (void)pw_worker_find(worker, task->workflow, &function, &task->userdata);
     if (task->suspect)
-        worker->suspect_held = true;
-    worker->claim_writer->active++;
-    (void)pthread_mutex_lock(&worker->lock);
-    worker->active++;
-    worker->held++;
-    pw_list_add_tail(&worker->new_runs, &task->link);
-    (void)pthread_cond_signal(&worker->ready_cond);
-    (void)pthread_mutex_unlock(&worker->lock);
+        worker->claimer.suspect_held = true;
+    worker->claimer.writer->active++;
+    pw_inbox_add_task(&worker->inbox, task, true);
     return true;
-}
-
-static void
-count_look(pawl_worker *worker, int count)
-{
-    (void)pthread_mutex_lock(&worker->lock);
-    /* As long as the session may hold what we do not know, nobody can say that there is nothing. */
-    if (count == 0 && worker->held_unsure == 0)
-        worker->quiet_looks = worker->claim_looks;
-    if (!pw_list_empty(&worker->new_runs) && worker->fd_wanted)
-        pw_wake_set(&worker->ready);
-    (void)pthread_mutex_unlock(&worker->lock);
 }
 
 /* When to ask again, after a claim that gave so many. */
 static void
 plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
 {
-    worker->poll_at_us = INT64_MAX;
-    if (count >= worker->claim_most || worker->claim_again) {
-        worker->idle = PW_BUSY;
-        worker->claim_at_us = now_us;
+    worker->claimer.poll_at_us = INT64_MAX;
+    if (count >= worker->claimer.most || worker->claimer.again) {
+        worker->claimer.idle = PW_BUSY;
+        worker->claimer.at_us = now_us;
     } else if (count > 0) {
-        worker->idle = PW_BUSY;
-        worker->claim_at_us = pw_add_us(now_us, gap_us);
-    } else if (worker->idle == PW_BUSY && worker->listening) {
-        worker->idle = PW_LOOKING;
-        worker->claim_at_us = now_us;
+        worker->claimer.idle = PW_BUSY;
+        worker->claimer.at_us = pw_add_us(now_us, gap_us);
+    } else if (worker->claimer.idle == PW_BUSY && worker->session.listening) {
+        worker->claimer.idle = PW_LOOKING;
+        worker->claimer.at_us = now_us;
     } else {
-        worker->idle = PW_IDLE;
-        worker->claim_at_us =
+        worker->claimer.idle = PW_IDLE;
+        worker->claimer.at_us =
             pw_add_us(now_us, pw_jitter(&worker->rand, pw_ms_to_us(worker->settings.poll_ms), 0.1));
-        worker->poll_at_us = worker->claim_at_us;
+        worker->claimer.poll_at_us = worker->claimer.at_us;
     }
-    if (count == 0 && worker->claim_hinted)
-        worker->hint_paid_us = pw_add_us(later_us(worker->hint_paid_us, now_us), hint_refill_us);
+    if (count == 0 && worker->claimer.hinted)
+        worker->claimer.hint_paid_us =
+            pw_add_us(later_us(worker->claimer.hint_paid_us, now_us), hint_refill_us);
     /* The notification may be about a run that the claim did not see. */
-    if (worker->hint_pending)
+    if (worker->claimer.hint_pending)
         pw_claim_hint(worker, now_us);
 }
 
@@ -522,33 +516,34 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     bool tick_due = false;
 
     /* Claimed for a session that has ended: others have it by now, or soon. */
-    if (worker->session_state != PW_SESSION_LIVE || worker->claim.session != worker->session)
+    if (worker->session.state != PW_SESSION_LIVE ||
+        worker->claimer.claim.session != worker->session.id)
         return;
     if (reply->status != PAWL_OK) {
         if (pw_session_check(worker, reply, now_us))
             return;
         /* It may have been too much at once. What failed has claimed nothing. */
-        worker->claim_pending = false;
-        worker->claim_cap = worker->claim_most > 1 ? worker->claim_most / 2 : 1;
-        worker->claim_tries++;
-        worker->claim_at_us =
-            pw_add_us(now_us, pw_backoff_us(&worker->rand, worker->claim_tries, 10000, 2000000));
+        worker->claimer.pending = false;
+        worker->claimer.cap = worker->claimer.most > 1 ? worker->claimer.most / 2 : 1;
+        worker->claimer.tries++;
+        worker->claimer.at_us =
+            pw_add_us(now_us, pw_backoff_us(&worker->rand, worker->claimer.tries, 10000, 2000000));
         pw_log_error(
             &worker->settings.logger, PAWL_LOG_WARNING, "claim_failed", NULL, &reply->error);
         return;
     }
-    worker->claim_tries = 0;
+    worker->claimer.tries = 0;
     /* Less than that shows nothing: what a larger claim took may not have been given back yet. */
-    if (count >= worker->claim_cap)
-        worker->claim_cap =
-            worker->claim_cap < PW_CLAIM_MAX / 2 ? 2 * worker->claim_cap : PW_CLAIM_MAX;
-    worker->claim_pending = false;
+    if (count >= worker->claimer.cap)
+        worker->claimer.cap =
+            worker->claimer.cap < PW_CLAIM_MAX / 2 ? 2 * worker->claimer.cap : PW_CLAIM_MAX;
+    worker->claimer.pending = false;
     if (reply->unreplicated) {
         /* Fences that a failover may forget are not to be worked with: give them back and ask again. */
         be_unsure(worker, now_us);
-        worker->claim_at_us = now_us;
+        worker->claimer.at_us = now_us;
         /* If it was given something, its idle mark is gone. */
-        worker->idle = PW_BUSY;
+        worker->claimer.idle = PW_BUSY;
         return;
     }
     pw_worker_add(worker, PW_COUNT_CLAIMS, 1);
@@ -565,7 +560,9 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
             NULL);
         be_unsure(worker, pw_add_us(now_us, held_after_us));
     }
-    count_look(worker, count);
+    /* As long as the session may hold tasks that the worker does not know, a claim that gave nothing proves nothing. */
+    pw_inbox_claimed(
+        &worker->inbox, count == 0 && worker->claimer.held_unsure == 0, worker->claimer.looks);
     plan_next(worker, count, now_us);
 }
 
@@ -599,17 +596,14 @@ give_back_unknown(pawl_worker *worker, const struct pw_rows *rows, int row)
 
     if (task == NULL)
         return false;
-    task->writer = worker->claim_writer->number;
+    task->writer = worker->claimer.writer->number;
     if (!pw_rows_uuid(rows, row, 0, &task->id) || !pw_rows_int4(rows, row, 1, &task->number) ||
         !pw_rows_int4(rows, row, 2, &task->fence) || !put_task(worker, task)) {
         pw_free(task);
         return false;
     }
-    worker->claim_writer->active++;
-    (void)pthread_mutex_lock(&worker->lock);
-    worker->active++;
-    worker->held++;
-    (void)pthread_mutex_unlock(&worker->lock);
+    worker->claimer.writer->active++;
+    pw_inbox_add_task(&worker->inbox, task, false);
     pw_task_give_back(task);
     return true;
 }
@@ -619,16 +613,17 @@ pw_held_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
     bool whole = true;
 
-    if (pw_session_check(worker, reply, now_us) || worker->held_request.session != worker->session)
+    if (pw_session_check(worker, reply, now_us) ||
+        worker->claimer.held_request.session != worker->session.id)
         return;
-    if (reply->status == PAWL_OK && worker->held_unsure > 0)
-        worker->held_unsure--;
+    if (reply->status == PAWL_OK && worker->claimer.held_unsure > 0)
+        worker->claimer.held_unsure--;
     for (int row = 0; row < pw_rows_count(&reply->rows); row++)
         if (!is_known(worker, &reply->rows, row) && !give_back_unknown(worker, &reply->rows, row))
             whole = false;
     if (!whole)
         be_unsure(worker, pw_add_us(now_us, held_after_us));
     else
-        worker->held_at_us =
-            pw_add_us(now_us, worker->held_unsure > 0 ? held_after_us : held_every_us);
+        worker->claimer.held_at_us =
+            pw_add_us(now_us, worker->claimer.held_unsure > 0 ? held_after_us : held_every_us);
 }

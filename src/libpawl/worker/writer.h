@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writers: connections that commit batches, and carry claims. One commit of a writer is in flight at a time, so that items of a run
+ * stay in order. worker.h has the contract of turn, reply, broken and next_us.
+ */
+#ifndef PW_LIBPAWL_WORKER_WRITER_H
+#define PW_LIBPAWL_WORKER_WRITER_H
+
+#include "base/list.h"
+#include "libpawl/common/config.h"
+#include "libpawl/run/item.h"
+#include "libpawl/worker/request.h"
+#include "pawl/worker.h"
+#include "pg/conn.h"
+
+enum {
+    PW_WRITERS_MAX = 2,
+};
+
+/* Items that are committed together. */
+struct pw_batch {
+    struct pw_item **items;
+    int *rows; /* which row of the reply is about each */
+    size_t count;
+    bool one_by_one; /* to be sent with commit_each: it was sent before, or may have a bad item */
+    bool confirm;    /* the commit may not have reached the standby: to be confirmed first */
+    int64_t again_at_us; /* not to be sent before */
+    unsigned tries;
+};
+
+/* Of the I/O thread. */
+struct pw_writer {
+    int number;
+    struct pw_conn *conn; /* NULL: to be opened at open_at_us */
+    int64_t open_at_us;
+    unsigned open_tries;
+    bool was_up;
+    bool is_up; /* and was seen to be */
+    int64_t down_since_us;
+    int64_t session;  /* for which this connection has done something; 0: for none yet */
+    unsigned strange; /* how often in a row it led to a server that does not know the session */
+
+    struct pw_list waiting; /* items to be sent */
+    size_t waiting_count;
+    int64_t waiting_since_us;
+    size_t active; /* tasks of this writer whose handlers execute */
+    size_t last_count;
+
+    struct pw_batch batch;
+    size_t batch_cap; /* not more at once, because a batch of more has failed */
+    struct pw_request commit;
+    struct pw_request confirm;
+    struct pw_array runs, fences, kinds, names, payloads, seqs, tasks, millis, options;
+};
+
+int pw_writer_init(
+    struct pw_writer *writer, int number, const struct pw_settings *settings, struct pw_error *err);
+void pw_writer_done(struct pw_writer *writer);
+void pw_writer_turn(pawl_worker *worker, struct pw_writer *writer, int64_t now_us);
+void pw_writer_reply(
+    pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us);
+void pw_writer_broken(
+    pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us);
+int64_t pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer);
+/* Answers every item of this writer, because the session has ended. */
+void pw_writer_lose(pawl_worker *worker, struct pw_writer *writer);
+/* Gives the items and tasks of a writer to one that works, if it has been without a connection for a while. */
+void pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us);
+/* Puts an item at the end of those that its task has to send. */
+void pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us);
+/* Puts a list of items back ahead of all others, in its order. */
+void pw_writer_put_back(struct pw_writer *writer, struct pw_list *items, int64_t now_us);
+
+/* batch.c */
+int pw_batch_send(
+    pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err);
+void pw_batch_reply(
+    pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us);
+
+#endif
