@@ -3,6 +3,7 @@
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A batch ends before its payloads are larger than this, unless it is one item. */
@@ -119,6 +120,7 @@ pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, str
     bool plain = true;
     int status;
 
+    assert(writer->conn != NULL && !writer->commit.sent && !writer->confirm.sent);
     if (writer->batch.count == 0)
         fill(writer);
     if (writer->batch.count == 0)
@@ -339,6 +341,7 @@ pw_batch_reply(
     const struct pw_request *request = reply->tag;
     size_t count = writer->batch.count;
 
+    assert(request->kind == PW_REQUEST_COMMIT);
     /* The session ended meanwhile, and everybody has been told; what the writer has now is another batch. */
     if (count == 0 || request->session != worker->session.id)
         return;

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* After a claim that gave something but not all that was asked for: by then there may be more. */
@@ -515,6 +516,7 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     bool lost = false;
     bool tick_due = false;
 
+    assert(reply->tag == &worker->claimer.claim);
     /* Claimed for a session that has ended: others have it by now, or soon. */
     if (worker->session.state != PW_SESSION_LIVE ||
         worker->claimer.claim.session != worker->session.id)
@@ -613,6 +615,7 @@ pw_held_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
     bool whole = true;
 
+    assert(reply->tag == &worker->claimer.held_request);
     if (pw_session_check(worker, reply, now_us) ||
         worker->claimer.held_request.session != worker->session.id)
         return;

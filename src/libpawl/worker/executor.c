@@ -9,6 +9,7 @@
 #include "libpawl/run/branch.h"
 #include "libpawl/worker/worker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 
@@ -73,6 +74,7 @@ pw_executor_execute(pawl_worker *worker, pawl_run *run)
     pawl_bytes output = {0};
     pawl_status status;
 
+    assert(worker != NULL && run != NULL);
     if (pawl_run_rolling_back(run)) {
         status = roll_back(worker, run);
     } else if (!pw_worker_find(worker, pawl_run_workflow(run), &function, &userdata) ||

@@ -336,6 +336,9 @@ pw_io_main(void *arg)
         int64_t now_us = pw_now_us();
 
         pw_run_wake(&worker->woken);
+#ifdef PW_CHECKED
+        pw_worker_check(worker);
+#endif
         give_back(worker);
         gather(worker, now_us);
         unpark(worker, now_us);

@@ -10,6 +10,7 @@
 #include "libpawl/worker/worker.h"
 #include "pg/fault.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -354,6 +355,7 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
     struct pw_list *link;
     size_t at = 0;
 
+    assert(why != NULL);
     if (worker->session.state == PW_SESSION_LIVE)
         pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "session_lost", why, NULL);
     worker->session.state =
@@ -560,6 +562,7 @@ pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
     struct pw_request *request = reply->tag;
 
+    assert(request != NULL);
     /* A standby after a failover, perhaps: another server may be found under the same name. */
     if (reply->status == PAWL_ECONN) {
         close_control(worker, &reply->error, now_us);

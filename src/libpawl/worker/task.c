@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ free_task(pawl_worker *worker, struct pw_task *task)
 void
 pw_task_post(struct pw_item *item)
 {
+    assert(item->task != NULL);
     item->answer = PW_ANSWER_NONE;
     if (!pw_inbox_post(&item->task->worker->inbox, item, false)) {
         item->answer = PW_ANSWER_FAILED;
@@ -69,6 +71,7 @@ pw_task_post_last(struct pw_task *task)
 void
 pw_task_give_back(struct pw_task *task)
 {
+    assert(!task->finished);
     task->last.kind = PW_KIND_RELEASE;
     pw_task_post_last(task);
 }
@@ -126,6 +129,7 @@ pw_task_tell(struct pw_task *task, enum pw_standing standing)
 void
 pw_item_take(struct pw_item *item)
 {
+    assert(item->task != NULL && item->answer == PW_ANSWER_NONE);
     item->task->pending++;
 }
 
@@ -147,6 +151,7 @@ pw_item_answer(pawl_worker *worker, struct pw_item *item, enum pw_answer answer,
 {
     struct pw_task *task = item->task;
 
+    assert(answer != PW_ANSWER_NONE && task->pending > 0);
     item->answer = answer;
     item->reason = reason;
     if (answer == PW_ANSWER_LEASE_LOST) {
@@ -172,6 +177,7 @@ pw_task_fail_instead(struct pw_task *task, const char *reason)
     struct pw_item *item = &task->last;
     struct pw_buf json;
 
+    assert(reason != NULL && !task->ended);
     task->failed_instead = true;
     pw_buf_init(&json, 8192);
     pw_buf_adds(&json,

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 
+#include <assert.h>
 
 /* The engine does housekeeping ten times a second at most. */
 static const int64_t tick_every_us = 100000;
@@ -78,6 +79,7 @@ pw_tick_next_us(const pawl_worker *worker)
 void
 pw_tick_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
+    assert(reply->tag == &worker->tick.request);
     worker->tick.first = false;
     if (reply->status == PAWL_OK) {
         worker->tick.failed = false;

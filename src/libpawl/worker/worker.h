@@ -106,6 +106,12 @@ void pw_worker_add(pawl_worker *worker, enum pw_count count, int64_t by);
 /* io.c */
 void *pw_io_main(void *worker);
 
+/*
+ * check.c: asserts the invariants of a worker between two turns. The I/O thread calls it in each turn of builds that define
+ * PW_CHECKED: those for debugging and with sanitizers, and all with -Dinvariants=true. Takes the lock.
+ */
+void pw_worker_check(pawl_worker *worker);
+
 /* task.c */
 /* Counts an item that was posted: its task stays until all its items are answered. I/O thread. */
 void pw_item_take(struct pw_item *item);

@@ -7,6 +7,7 @@
 #include "libpawl/worker/worker.h"
 #include "pg/fault.h"
 
+#include <assert.h>
 
 static const int64_t open_base_us = 20000;
 static const int64_t open_cap_us = 5000000;
@@ -53,6 +54,7 @@ pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us)
 {
     struct pw_writer *writer = &worker->writers[item->task->writer];
 
+    assert(item->answer == PW_ANSWER_NONE && pw_list_empty(&item->link));
     /* Behind a busy one, so that the items of a run stay in order. */
     if (!pw_list_empty(&item->task->items)) {
         pw_list_add_tail(&item->task->items, &item->link);
@@ -97,6 +99,7 @@ void
 pw_writer_broken(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
 {
+    assert(error != NULL);
     pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_lost", NULL, error);
     pw_conn_close(writer->conn);
     writer->conn = NULL;
@@ -332,6 +335,7 @@ pw_writer_reply(
 {
     struct pw_request *request = reply->tag;
 
+    assert(request != NULL);
     /* It is no server to work with: a standby after a failover, perhaps. Another may be found under the same name. */
     if (reply->status == PAWL_ECONN) {
         pw_writer_broken(worker, writer, &reply->error, now_us);
