@@ -119,14 +119,6 @@ pw_buf_addf(struct pw_buf *buf, const char *format, ...)
     buf->data[buf->size] = '\0';
 }
 
-void
-pw_buf_add_be16(struct pw_buf *buf, uint16_t value)
-{
-    const uint8_t bytes[] = {(uint8_t)(value >> 8), (uint8_t)value};
-
-    pw_buf_add(buf, bytes, sizeof(bytes));
-}
-
 static void
 write_be32(uint8_t out[4], uint32_t value)
 {
@@ -140,16 +132,6 @@ pw_buf_add_be32(struct pw_buf *buf, uint32_t value)
     uint8_t bytes[4];
 
     write_be32(bytes, value);
-    pw_buf_add(buf, bytes, sizeof(bytes));
-}
-
-void
-pw_buf_add_be64(struct pw_buf *buf, uint64_t value)
-{
-    uint8_t bytes[8];
-
-    write_be32(bytes, (uint32_t)(value >> 32));
-    write_be32(bytes + 4, (uint32_t)value);
     pw_buf_add(buf, bytes, sizeof(bytes));
 }
 

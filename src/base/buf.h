@@ -42,10 +42,8 @@ void pw_buf_addc(struct pw_buf *buf, char c);
 /* As printf, so the locale of the program rules floating-point numbers: add those with pw_json_double. */
 void pw_buf_addf(struct pw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Numbers in network byte order, as libpq's binary parameters want them. Signed ones are cast by the caller. */
-void pw_buf_add_be16(struct pw_buf *buf, uint16_t value);
+/* Adds a number in network byte order, as libpq's binary parameters want it. */
 void pw_buf_add_be32(struct pw_buf *buf, uint32_t value);
-void pw_buf_add_be64(struct pw_buf *buf, uint64_t value);
 
 /* Overwrites four bytes that were added before, for a length that is known only later. */
 void pw_buf_put_be32(struct pw_buf *buf, size_t offset, uint32_t value);

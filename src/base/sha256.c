@@ -158,13 +158,3 @@ pw_sha256_end(struct pw_sha256_state *state, uint8_t out[PW_SHA256_SIZE])
     for (int i = 0; i < PW_SHA256_SIZE; i++)
         out[i] = (uint8_t)(state->words[i / 4] >> (24 - 8 * (i % 4)));
 }
-
-void
-pw_sha256(const void *data, size_t size, uint8_t out[PW_SHA256_SIZE])
-{
-    struct pw_sha256_state state;
-
-    pw_sha256_init(&state);
-    pw_sha256_add(&state, data, size);
-    pw_sha256_end(&state, out);
-}

@@ -11,10 +11,7 @@ enum {
     PW_SHA256_BLOCK = 64
 };
 
-/* The digest of size bytes; data may be NULL if size is 0. */
-void pw_sha256(const void *data, size_t size, uint8_t out[PW_SHA256_SIZE]);
-
-/* The same in pieces. All fields are its own. */
+/* A digest that is computed in pieces. All fields are its own. */
 struct pw_sha256_state {
     uint32_t words[8];
     uint64_t size; /* bytes added so far */
@@ -22,6 +19,8 @@ struct pw_sha256_state {
 };
 
 void pw_sha256_init(struct pw_sha256_state *state);
+
+/* Adds size bytes; data may be NULL if size is 0. */
 void pw_sha256_add(struct pw_sha256_state *state, const void *data, size_t size);
 
 /* Ends it; only init may follow. */

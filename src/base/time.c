@@ -26,12 +26,6 @@ pw_now_us(void)
 }
 
 int64_t
-pw_wall_ms(void)
-{
-    return read_clock_us(CLOCK_REALTIME) / 1000;
-}
-
-int64_t
 pw_add_us(int64_t a, int64_t b)
 {
     int64_t sum;

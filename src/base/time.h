@@ -11,9 +11,6 @@
 /* Microseconds on a clock that never goes back and goes on while the machine sleeps. Its zero means nothing. */
 int64_t pw_now_us(void);
 
-/* Milliseconds since 1970 by the clock of this machine, which may be wrong and may jump. */
-int64_t pw_wall_ms(void);
-
 /* These stay at the ends of the range instead of wrapping around. */
 int64_t pw_add_us(int64_t a, int64_t b);
 int64_t pw_ms_to_us(int64_t ms);

@@ -43,22 +43,6 @@ pw_uuid_make(int64_t unix_ms, unsigned slot, struct pw_uuid *out)
 }
 
 unsigned
-pw_uuid_slot(const struct pw_uuid *uuid)
-{
-    return (unsigned)(uuid->bytes[8] & 0x3f) << 4 | (unsigned)uuid->bytes[9] >> 4;
-}
-
-int64_t
-pw_uuid_time_ms(const struct pw_uuid *uuid)
-{
-    int64_t unix_ms = 0;
-
-    for (int i = 0; i < 6; i++)
-        unix_ms = unix_ms << 8 | uuid->bytes[i];
-    return unix_ms;
-}
-
-unsigned
 pw_key_slot(const char *tenant, const char *workflow, const char *key)
 {
     struct pw_sha256_state state;

@@ -24,10 +24,6 @@ bool pw_uuid_make(int64_t unix_ms, unsigned slot, struct pw_uuid *out)
 /* The same in a random slot: for runs without a key and without a parent, and for events. */
 bool pw_uuid_make_any(int64_t unix_ms, struct pw_uuid *out) __attribute__((warn_unused_result));
 
-/* What is in an id; any 16 bytes have both. */
-unsigned pw_uuid_slot(const struct pw_uuid *uuid);
-int64_t pw_uuid_time_ms(const struct pw_uuid *uuid);
-
 /* The slot of a run with a key: the first 10 bits of SHA-256 of tenant, workflow and key with a zero byte between
  * them. Texts are UTF-8; none may be NULL, the usual tenant is "". */
 unsigned pw_key_slot(const char *tenant, const char *workflow, const char *key);

@@ -20,12 +20,6 @@ enum {
     FORMAT_BINARY = 1
 };
 
-/* Dimensions, flags, type; then size and first number of the one dimension. */
-enum {
-    ARRAY_HEAD = 12,
-    ARRAY_DIMENSION = 8
-};
-
 static uint32_t
 read_be32(const char *at)
 {
@@ -88,12 +82,6 @@ unsigned
 pw_rows_type(const struct pw_rows *rows, int column)
 {
     return column >= 0 && column < pw_rows_columns(rows) ? PQftype(rows->result, column) : 0;
-}
-
-bool
-pw_rows_null(const struct pw_rows *rows, int row, int column)
-{
-    return !has_value(rows, row, column);
 }
 
 bool
@@ -160,77 +148,4 @@ pw_rows_text(const struct pw_rows *rows, int row, int column)
     size_t size;
 
     return pw_rows_bytes(rows, row, column, &data, &size) ? data : NULL;
-}
-
-/* The type of the elements that an array of this type has, 0 for others. */
-static Oid
-element_of(Oid array)
-{
-    switch (array) {
-    case PW_TYPE_TEXT_ARRAY:
-        return PW_TYPE_TEXT;
-    case PW_TYPE_JSON_ARRAY:
-        return PW_TYPE_JSON;
-    case PW_TYPE_INT4_ARRAY:
-        return PW_TYPE_INT4;
-    case PW_TYPE_UUID_ARRAY:
-        return PW_TYPE_UUID;
-    default:
-        return 0;
-    }
-}
-
-bool
-pw_rows_array(const struct pw_rows *rows, int row, int column, struct pw_array_reader *out)
-{
-    const char *value;
-    size_t size;
-    uint32_t count;
-    Oid element;
-
-    if (!has_value(rows, row, column) || PQfformat(rows->result, column) != FORMAT_BINARY)
-        return false;
-    element = element_of(PQftype(rows->result, column));
-    value = PQgetvalue(rows->result, row, column);
-    size = (size_t)PQgetlength(rows->result, row, column);
-    if (element == 0 || size < ARRAY_HEAD || read_be32(value + 8) != element)
-        return false;
-
-    out->at = value + size;
-    out->end = value + size;
-    out->left = 0;
-    if (read_be32(value) == 0)
-        return true;
-    if (read_be32(value) != 1 || size < ARRAY_HEAD + ARRAY_DIMENSION)
-        return false;
-    count = read_be32(value + ARRAY_HEAD);
-    if (count > (size - ARRAY_HEAD - ARRAY_DIMENSION) / 4)
-        return false;
-    out->at = value + ARRAY_HEAD + ARRAY_DIMENSION;
-    out->left = (int32_t)count;
-    return true;
-}
-
-bool
-pw_array_next(struct pw_array_reader *reader, const char **data, size_t *size)
-{
-    uint32_t length;
-
-    if (reader->left <= 0 || reader->end - reader->at < 4)
-        return false;
-    length = read_be32(reader->at);
-    if (length == UINT32_MAX) {
-        *data = NULL;
-        *size = 0;
-        reader->at += 4;
-        reader->left--;
-        return true;
-    }
-    if (length > (size_t)(reader->end - reader->at - 4))
-        return false;
-    *data = reader->at + 4;
-    *size = length;
-    reader->at += 4 + length;
-    reader->left--;
-    return true;
 }

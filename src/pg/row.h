@@ -20,7 +20,6 @@ int pw_rows_columns(const struct pw_rows *rows);
 const char *pw_rows_name(const struct pw_rows *rows, int column);
 /* The type of a column, as PostgreSQL numbers them; 0 for one that there is not. */
 unsigned pw_rows_type(const struct pw_rows *rows, int column);
-bool pw_rows_null(const struct pw_rows *rows, int row, int column);
 
 /* Whole values; all of them return false for a null, a column that there is not, and a value that does not fit. */
 bool pw_rows_bool(const struct pw_rows *rows, int row, int column, bool *out);
@@ -32,17 +31,5 @@ bool pw_rows_bytes(
     const struct pw_rows *rows, int row, int column, const char **data, size_t *size);
 /* The same as a text; NULL for a null. */
 const char *pw_rows_text(const struct pw_rows *rows, int row, int column);
-
-/* Walks a one-dimensional text[] (or json[], int4[]) in binary form. */
-struct pw_array_reader {
-    const char *at;
-    const char *end;
-    int32_t left; /* elements not read yet */
-};
-
-/* False if the value is null or no such array. An empty array has none left. */
-bool pw_rows_array(const struct pw_rows *rows, int row, int column, struct pw_array_reader *out);
-/* The next element, borrowed, without a NUL behind it; data is NULL for a null. False at the end, or if the bytes make no sense. */
-bool pw_array_next(struct pw_array_reader *reader, const char **data, size_t *size);
 
 #endif

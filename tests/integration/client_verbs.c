@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "base/uuid.h"
+#include "uuid_parts.h"
 
 #include <pawl/test.h>
 #include <pthread.h>
@@ -110,7 +111,7 @@ a_key_stands_for_one_run_and_one_input(void **state)
     assert_int_equal(flags, PAWL_CREATED);
     memcpy(first, scene->run_id, sizeof(first));
     assert_true(pw_uuid_parse(first, &id));
-    assert_int_equal(pw_uuid_slot(&id), pw_key_slot("", scene->workflow, "order:42"));
+    assert_int_equal(uuid_slot(&id), pw_key_slot("", scene->workflow, "order:42"));
     fixture_expect(trigger(scene, &flags), PAWL_OK, &scene->error);
     assert_int_equal(flags, 0);
     assert_string_equal(scene->run_id, first);

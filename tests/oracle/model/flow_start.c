@@ -4,6 +4,7 @@
 
 #include "base/json_read.h"
 #include "base/uuid.h"
+#include "uuid_parts.h"
 
 #include <string.h>
 
@@ -90,7 +91,7 @@ child_id(struct oracle *o, const struct oracle_run *run, int task, const char *s
     struct pw_uuid parent, child;
 
     if (id == NULL || !pw_uuid_parse(id, &child) || !pw_uuid_parse(run->id, &parent) ||
-        pw_uuid_slot(&child) != pw_uuid_slot(&parent) || !oracle_is_of_now(o, &child))
+        uuid_slot(&child) != uuid_slot(&parent) || !oracle_is_of_now(o, &child))
         return oracle_keepf(o, "not allowed: no child of %s/%d", run->id, task);
     return oracle_keep(o, id);
 }

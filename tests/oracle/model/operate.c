@@ -3,6 +3,7 @@
 #include "flow.h"
 
 #include "base/uuid.h"
+#include "uuid_parts.h"
 
 #include <string.h>
 
@@ -529,7 +530,7 @@ oracle_fork(struct oracle *oracle, const char *run, const char *from_step, const
     if (from_step != NULL && below == 0)
         return "no_such_step";
     if (made == NULL || !pw_uuid_parse(made, &id) || !pw_uuid_parse(run, &source) ||
-        pw_uuid_slot(&id) != pw_uuid_slot(&source) || oracle_find_run(oracle, made) != NULL)
+        uuid_slot(&id) != uuid_slot(&source) || oracle_find_run(oracle, made) != NULL)
         return "not allowed: the id of the fork";
     fork = oracle_add_run(oracle,
         &(struct oracle_new_run){

@@ -3,6 +3,7 @@
 #include "flow.h"
 
 #include "base/uuid.h"
+#include "uuid_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ oracle_handled(struct oracle *o, const struct oracle_workflow *workflow)
 bool
 oracle_is_off(const struct oracle *o, const struct pw_uuid *id)
 {
-    int64_t off_ms = pw_uuid_time_ms(id) - o->now / 1000;
+    int64_t off_ms = uuid_time_ms(id) - o->now / 1000;
 
     return off_ms < -HOUR_MS || off_ms >= HOUR_MS || id->bytes[6] >> 4 != 7;
 }
@@ -47,7 +48,7 @@ oracle_is_off(const struct oracle *o, const struct pw_uuid *id)
 bool
 oracle_is_of_now(const struct oracle *o, const struct pw_uuid *id)
 {
-    int64_t time_ms = pw_uuid_time_ms(id);
+    int64_t time_ms = uuid_time_ms(id);
 
     return time_ms == o->now / 1000 || time_ms == (o->now + 500) / 1000;
 }
@@ -106,8 +107,7 @@ made_problem(struct oracle *o, const struct oracle_trigger_spec *spec, const cha
         return "not allowed: the id has another time";
     if (oracle_find_run(o, made) != NULL)
         return "not allowed: the id is in use";
-    if (spec->key != NULL &&
-        pw_uuid_slot(&id) != pw_key_slot(spec->tenant, spec->workflow, spec->key))
+    if (spec->key != NULL && uuid_slot(&id) != pw_key_slot(spec->tenant, spec->workflow, spec->key))
         return "not allowed: the id is in another slot than its key";
     return NULL;
 }

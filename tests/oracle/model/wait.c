@@ -4,6 +4,7 @@
 
 #include "base/json_read.h"
 #include "base/uuid.h"
+#include "uuid_parts.h"
 
 #include <string.h>
 
@@ -209,7 +210,7 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
         id =
             oracle_keep(o, o->chooser->child(o->chooser->userdata, run->id, run->task, item->name));
     if (id == NULL || !pw_uuid_parse(id, &child) || !pw_uuid_parse(run->id, &parent) ||
-        pw_uuid_slot(&child) != pw_uuid_slot(&parent) || !oracle_is_of_now(o, &child) ||
+        uuid_slot(&child) != uuid_slot(&parent) || !oracle_is_of_now(o, &child) ||
         oracle_find_run(o, id) != NULL) {
         *answer = "not allowed: the id of the child";
         return;

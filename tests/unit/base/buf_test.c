@@ -88,7 +88,7 @@ an_addition_over_the_maximum_adds_nothing_and_sticks(void **state)
     assert_false(pw_buf_ok(&buf));
     pw_buf_adds(&buf, "a");
     pw_buf_addf(&buf, "%d", 1);
-    pw_buf_add_be16(&buf, 1);
+    pw_buf_add_be32(&buf, 1);
     pw_buf_put_be32(&buf, 0, 0);
     assert_string_equal(buf.data, "12345678");
     assert_int_equal(buf.failure, PW_BUF_LIMIT);
@@ -182,7 +182,7 @@ no_memory_leaves_the_content_and_sticks(void **state)
         pw_buf_adds(&buf, "0123456789");
         pw_buf_addf(&buf, "%200d", 7);
         pw_buf_addf(&buf, "%300d", 8);
-        pw_buf_add_be64(&buf, 9);
+        pw_buf_add(&buf, "12345678", 8);
         if (n <= 4) {
             assert_int_equal(buf.failure, PW_BUF_OOM);
             assert_int_equal(buf.size, n == 1 ? 0 : n == 2 ? 10 : n == 3 ? 210 : 510);
@@ -202,14 +202,11 @@ numbers_are_written_most_significant_byte_first(void **state)
 
     (void)state;
     pw_buf_init(&buf, 100);
-    pw_buf_add_be16(&buf, 0x0102);
     pw_buf_add_be32(&buf, 0x03040506);
-    pw_buf_add_be64(&buf, UINT64_C(0x0708090a0b0c0d0e));
     pw_buf_add_be32(&buf, (uint32_t)-1);
-    pw_buf_add_be64(&buf, (uint64_t)INT64_MIN);
-    assert_int_equal(buf.size, 26);
-    assert_memory_equal(
-        buf.data, "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\377\377\377\377\200\0\0\0\0\0\0\0", 26);
+    pw_buf_add_be32(&buf, (uint32_t)INT32_MIN);
+    assert_int_equal(buf.size, 12);
+    assert_memory_equal(buf.data, "\3\4\5\6\377\377\377\377\200\0\0\0", 12);
     pw_buf_done(&buf);
 }
 

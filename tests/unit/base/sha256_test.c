@@ -22,11 +22,21 @@ check_digest(const uint8_t digest[PW_SHA256_SIZE], const char *expected)
 }
 
 static void
+digest_of(const void *data, size_t size, uint8_t out[PW_SHA256_SIZE])
+{
+    struct pw_sha256_state sum;
+
+    pw_sha256_init(&sum);
+    pw_sha256_add(&sum, data, size);
+    pw_sha256_end(&sum, out);
+}
+
+static void
 check_text(const char *text, const char *expected)
 {
     uint8_t digest[PW_SHA256_SIZE];
 
-    pw_sha256(text, strlen(text), digest);
+    digest_of(text, strlen(text), digest);
     check_digest(digest, expected);
 }
 
@@ -37,7 +47,7 @@ the_vectors_of_the_standard_come_out(void **state)
     uint8_t digest[PW_SHA256_SIZE];
 
     (void)state;
-    pw_sha256(NULL, 0, digest);
+    digest_of(NULL, 0, digest);
     check_digest(digest, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     check_text("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     check_text("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
@@ -74,7 +84,7 @@ sizes_around_a_block_come_out(void **state)
     for (size_t i = 0; i < sizeof(data); i++)
         data[i] = (uint8_t)i;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        pw_sha256(data, cases[i].size, digest);
+        digest_of(data, cases[i].size, digest);
         check_digest(digest, cases[i].expected);
     }
 }
@@ -87,7 +97,7 @@ pieces_give_what_the_whole_gives(void **state)
 
     (void)state;
     memset(data, 0xa5, sizeof(data));
-    pw_sha256(data, sizeof(data), whole);
+    digest_of(data, sizeof(data), whole);
     for (size_t step = 1; step <= sizeof(data); step++) {
         pw_sha256_init(&sum);
         for (size_t at = 0; at < sizeof(data); at += step)

@@ -65,15 +65,13 @@ wait_for_thread(int64_t deadline_us)
 }
 
 static void
-now_goes_forward_and_the_wall_clock_is_in_milliseconds(void **state)
+now_goes_forward(void **state)
 {
     int64_t before = pw_now_us();
-    int64_t wall_s = (int64_t)time(NULL);
 
     (void)state;
     assert_true(before > 0);
     assert_true(pw_now_us() >= before);
-    assert_true(pw_wall_ms() / 1000 >= wall_s - 1 && pw_wall_ms() / 1000 <= wall_s + 60);
 }
 
 static void
@@ -159,7 +157,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(now_goes_forward_and_the_wall_clock_is_in_milliseconds),
+        cmocka_unit_test(now_goes_forward),
         cmocka_unit_test(sums_stay_at_the_ends_of_the_range),
         cmocka_unit_test(a_poll_is_rounded_up_and_kept_in_range),
         cmocka_unit_test(a_deadline_that_has_passed_is_not_waited_for),

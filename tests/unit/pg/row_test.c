@@ -61,15 +61,12 @@ a_value_of_another_type_or_size_is_not_read(void **state)
         int32_t small;
         int64_t large;
         struct pw_uuid id;
-        struct pw_array_reader reader;
 
         assert_int_equal(pw_rows_bool(&rows, 0, 0, &truth), cases[i].is_bool);
         assert_int_equal(pw_rows_int4(&rows, 0, 0, &small), cases[i].is_int4);
         assert_int_equal(pw_rows_int8(&rows, 0, 0, &large), cases[i].is_int8);
         assert_int_equal(pw_rows_uuid(&rows, 0, 0, &id), cases[i].is_uuid);
         assert_int_equal(pw_rows_text(&rows, 0, 0) != NULL, cases[i].is_text);
-        assert_false(pw_rows_array(&rows, 0, 0, &reader));
-        assert_int_equal(pw_rows_null(&rows, 0, 0), cases[i].size < 0);
         pw_rows_done(&rows);
     }
 }
@@ -93,47 +90,7 @@ a_place_that_there_is_not_is_null(void **state)
     pw_rows_done(&rows);
     assert_int_equal(pw_rows_count(&none), 0);
     assert_int_equal(pw_rows_columns(&none), 0);
-    assert_true(pw_rows_null(&none, 0, 0));
-}
-
-#define HEAD(dimensions, type, count) \
-    "\0\0\0" dimensions "\0\0\0\0\0\0\0" type "\0\0\0" count "\0\0\0\1"
-
-static void
-an_array_whose_bytes_make_no_sense_is_refused(void **state)
-{
-    static const struct {
-        const char *data;
-        int size;
-        bool is_array;
-        int elements;
-    } cases[] = {
-        {HEAD("\1", "\x19", "\1") "\0\0\0\2ab", 26, true, 1},
-        {HEAD("\1", "\x19", "\2") "\0\0\0\0\xff\xff\xff\xff", 28, true, 2},
-        {HEAD("\0", "\x19", ""), 12, true, 0},
-        {HEAD("\2", "\x19", "\1") "\0\0\0\2ab", 26, false, 0},
-        {HEAD("\1", "\x17", "\1") "\0\0\0\2ab", 26, false, 0},
-        {HEAD("\1", "\x19", "\1") "\0\0\0\2ab", 11, false, 0},
-        {HEAD("\1", "\x19", "\1") "\0\0\0\2ab", 18, false, 0},
-        {HEAD("\1", "\x19", "\5") "\0\0\0\2ab", 26, false, 0},
-        {HEAD("\1", "\x19", "\1") "\0\0\0\3ab", 26, true, 0},
-        {HEAD("\1", "\x19", "\1") "\x7f\0\0\2ab", 26, true, 0},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct pw_rows rows = make_row(PW_TYPE_TEXT_ARRAY, 1, cases[i].data, cases[i].size);
-        struct pw_array_reader reader;
-        const char *data;
-        size_t size;
-        int elements = 0;
-
-        assert_int_equal(pw_rows_array(&rows, 0, 0, &reader), cases[i].is_array);
-        while (cases[i].is_array && pw_array_next(&reader, &data, &size))
-            elements++;
-        assert_int_equal(elements, cases[i].elements);
-        pw_rows_done(&rows);
-    }
+    assert_null(pw_rows_text(&none, 0, 0));
 }
 
 int
@@ -142,7 +99,6 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_of_another_type_or_size_is_not_read),
         cmocka_unit_test(a_place_that_there_is_not_is_null),
-        cmocka_unit_test(an_array_whose_bytes_make_no_sense_is_refused),
     };
 
     return cmocka_run_group_tests_name("pg/row", tests, NULL, NULL);
