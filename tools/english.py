@@ -85,6 +85,64 @@ def summaries(text):
             yield number, f'summary begins with "{summary.split()[0]}", not with a verb'
 
 
+def chunks(path, text):
+    """Yields (line, text) of each paragraph, heading, item, table cell or comment of a file. Code blocks and lists of tests have no sentences."""
+    start, depth, held = 1, 0, []
+
+    def done():
+        if held:
+            yield start, " ".join(held)
+        held.clear()
+
+    code = False
+    lines = text.split("\n") if path.suffix in (".md", ".scd") else None
+    source = enumerate(lines, 1) if lines is not None else ((number, line) for number, kind, line, _ in indented_parts(path, text) if kind == "comment")
+    for number, line in source:
+        if lines is not None and line.startswith("```"):
+            code = not code
+        if code or not line.strip() or line.startswith(("```", "<!--", "Tests: ", "|--")):
+            yield from done()
+        elif lines is not None and line.startswith("|"):
+            yield from done()
+            yield from ((number, cell.strip()) for cell in line.strip("|").split(" | ") if not cell.strip().startswith("`tests/"))
+        else:
+            indent = len(line) - len(line.lstrip())
+            if re.match(r"\s*(?:[-*#>]|\d+\.) ", line) or lines is None and (indent != depth or re.search(r"\S {3,}\S", line)):
+                yield from done()
+            if not held:
+                start, depth = number, indent
+            held.append(line.strip())
+    yield from done()
+
+
+def indented_parts(path, text):
+    """Comments as parts() has them, but with their indentation, and an empty line between two of them."""
+    if path.suffix in (".c", ".h"):
+        for match in C_TOKEN.finditer(text):
+            if match[0].startswith("/*"):
+                first = text.count("\n", 0, match.start()) + 1
+                for number, line in enumerate(match[0].split("\n"), first):
+                    yield number, "comment", re.sub(r"^\s*(?:/\* ?|\*/| \* ?)|\s*\*/$", "", line), False
+                yield first, "comment", "", False
+    else:
+        last = 0
+        for number, kind, line, opens in parts(path, text):
+            if number != last + 1 or opens:
+                yield number, kind, "", False
+            yield number, kind, line, opens
+            last = number
+
+
+def long_sentences(path, text, most):
+    """Yields (line, words, sentence) of each sentence with more words than that. What is in backquotes is one word, and so is a link's address."""
+    for number, chunk in chunks(path, text):
+        chunk = re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "x", chunk))
+        for sentence in re.split(r"(?<=[.!?])[*_)\"]*\s+", chunk):
+            words = sum(1 for word in sentence.split() if re.search(r"\w", word))
+            if words > most:
+                yield number, words, sentence
+
+
 def flags(path, text):
     """Yields (line, kind, what) for each flag of a file."""
     marked = {number for number, line in enumerate(text.split("\n"), 1) if MARK in line}
