@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done once for a database: install the engine, bring it up to date, measure, remove it. Everything here blocks. */
+/* Calls for a whole database: install, upgrade or remove the engine, and measure. All of them block. */
 #ifndef PAWL_ADMIN_H
 #define PAWL_ADMIN_H
 
@@ -10,28 +10,34 @@ extern "C" {
 #endif
 
 /*
- * Sends a script of many statements, such as pawl.sql, to the database that config names, on a connection of its own, and waits
- * until it is done. config may be NULL. The engine's own scripts are one transaction: done, or not at all. Any thread.
+ * Sends a script of many statements, such as pawl.sql, to the database of config, and blocks until it
+ * is done. Uses its own connection. config may be NULL. Each script of the engine is one transaction:
+ * all of it takes effect, or nothing. Thread-safe.
  *
- * PAWL_ECONN, with pawl_error_retryable() 0 if it broke after the script was sent: nobody knows whether that was done then.
- * PAWL_EFORBIDDEN, PAWL_EINVAL, PAWL_ENOMEM; PAWL_EDATABASE for what else the server says, for instance that the
- * engine there is newer or the database is not in UTF8.
+ * Returns PAWL_ECONN if the connection failed. If it broke after the script was sent, the outcome is
+ * unknown and pawl_error_retryable() returns 0.
+ * Returns PAWL_EFORBIDDEN, PAWL_EINVAL or PAWL_ENOMEM.
+ * Returns PAWL_EDATABASE for any other error of the server. Examples: the installed engine is newer,
+ * or the database is not in UTF8.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_admin_script(
     const pawl_config *config, const char *script, pawl_error **error);
 
 /*
- * Receives the duration of one pass over the script, in microseconds. Returns 0 to end, or another number for one more pass. Called
- * between passes, by the thread that called pawl_admin_measure().
+ * Receives the duration of one pass over the script, in microseconds. Returns 0 to end, or another
+ * number to start another pass. Called between passes, by the thread that called
+ * pawl_admin_measure().
  */
 typedef int (*pawl_measure_fn)(int64_t elapsed_us, void *userdata);
 
 /*
- * Measures a database: executes the statements of a script on a connection of its own, one after the other, each with a round trip
- * and a transaction of its own, and again until measure returns 0. A statement ends with a semicolon at the end of its line, and is
- * prepared once; rows are thrown away. config may be NULL. Any thread, and several at once for several connections.
+ * Measures a database: executes the statements of a script one after the other, and repeats the
+ * script until measure returns 0. Uses its own connection. Each statement is one round trip and one
+ * transaction, ends with a semicolon at the end of its line, and is prepared once. Rows are
+ * discarded. config may be NULL. Thread-safe: several threads can measure with several connections.
  *
- * Errors as of pawl_admin_script(); what was done before stays done.
+ * Returns errors as pawl_admin_script() does; statements that were executed before the error stay
+ * committed.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_admin_measure(const pawl_config *config, const char *script,
     pawl_measure_fn measure, void *userdata, pawl_error **error);

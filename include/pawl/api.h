@@ -21,21 +21,22 @@ extern "C" {
 #endif
 
 /*
- * Bytes that somebody else owns. Payloads are JSON in UTF-8, passed on untouched; data need not end in a NUL byte. What the
- * library hands out does end in one, which size does not count, but for what pawl_json_find() cuts out. { NULL, 0 } means that
- * there is nothing, which is another thing than the JSON null.
+ * Borrowed bytes: another object owns them, and they live as long as that object does. Payloads are
+ * JSON in UTF-8 and are passed on unchanged. data need not end in a NUL byte. Values that the library
+ * returns do end in a NUL byte, which size does not count, except those of pawl_json_find().
+ * { NULL, 0 } is empty: there is no value. The JSON null is a value.
  */
 typedef struct pawl_bytes {
     const char *data;
     size_t size;
 } pawl_bytes;
 
-/* Room for a run id as text, with its final NUL. */
+/* Size of a buffer for a run id as text, with its final NUL. */
 enum {
     PAWL_ID_SIZE = 37
 };
 
-/* The bytes of a text, without copying it; NULL gives no bytes. Any thread. */
+/* Returns the bytes of text without copying it; empty for NULL. Thread-safe. */
 PAWL_API PAWL_MUST_USE pawl_bytes pawl_text(const char *text);
 
 #ifdef __cplusplus

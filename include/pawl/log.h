@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library has to tell. It never prints; without a callback, log lines are dropped. (pawl_worker_main() prints them to standard error.) */
+/*
+ * Log lines of the library. The library never prints: without a callback they are lost.
+ * pawl_worker_main() prints them to standard error.
+ */
 #ifndef PAWL_LOG_H
 #define PAWL_LOG_H
 
@@ -17,12 +20,13 @@ enum {
 };
 
 /*
- * Takes one line. event is a stable name such as "worker_registered" (docs/logging.md lists them); message is a sentence for
- * people; names and values are count pairs of further facts, all borrowed until it returns. Payloads and passwords are in none
- * of them.
+ * Receives one line. event is a stable name such as "worker_registered" (docs/logging.md lists them).
+ * message is a human-readable sentence. names and values are count pairs of further facts. All of it
+ * is borrowed until the function returns. Payloads and passwords are in none of them.
  *
- * Called from threads of the library, and from those that call it, also several at once; it must not block for long, must not
- * call the library, and must return: no exception of C++ and no longjmp() may leave it.
+ * Threads of the library call it, and threads that call the library, several of them at once. It must
+ * not block for long and must not call the library. It must return: no C++ exception and no longjmp()
+ * may leave it.
  */
 typedef void (*pawl_log_fn)(void *userdata, int level, const char *event, const char *message,
     const char *const *names, const char *const *values, size_t count);

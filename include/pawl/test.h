@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time for tests: a database whose clock is moved by hand, so that a workflow which sleeps for three days is tested in
- * milliseconds. Needs the test clock (sql/test/clock.sql, installed as pawl/test/clock.sql) in a throwaway database.
+ * Time for tests: a database whose clock the test moves, so that a workflow which sleeps for three
+ * days is tested in milliseconds. Needs the test clock in a temporary database: sql/test/clock.sql,
+ * installed as pawl/test/clock.sql.
  */
 #ifndef PAWL_TEST_H
 #define PAWL_TEST_H
@@ -13,14 +14,17 @@
 extern "C" {
 #endif
 
-/* Moves the database's clock forward. PAWL_ESCHEMA if it is not a test clock. */
+/* Moves the database's clock forward. Returns PAWL_ESCHEMA if it is not a test clock. */
 PAWL_API PAWL_MUST_USE pawl_status pawl_test_advance(
     pawl_client *client, int64_t by_ms, pawl_error **error);
 
 /*
- * Executes runs on the calling thread with the worker's handlers until none can go on, then returns: all have ended or wait for
- * time, an event, a signal or a person. The worker must have been started and must not be used by pawl_worker_run().
- * PAWL_ETIMEOUT after timeout_ms of real time (-1: without end). PAWL_DRAINED if the worker was drained or stopped.
+ * Executes runs on the calling thread with the worker's handlers until none can continue. Then all
+ * runs have ended, or wait for time, an event, a signal or a person. The worker must have been
+ * started, and pawl_worker_run() must not use it.
+ *
+ * Returns PAWL_ETIMEOUT after timeout_ms of real time (-1: no timeout).
+ * Returns PAWL_DRAINED if the worker was drained or stopped.
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_test_run_until_idle(
     pawl_worker *worker, int64_t timeout_ms, pawl_error **error);
