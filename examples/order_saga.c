@@ -26,7 +26,7 @@ act(pawl_run *run, const char *name)
         return status;
     printf("    %s\n", name);
     if (strcmp(name, "ship") == 0 && pawl_json_find(pawl_run_input(run), "/by", NULL) == PAWL_OK) {
-        pawl_run_set_error(run, "no_rocket", "nobody ships by rocket");
+        pawl_run_set_error(run, "no_rocket", "no carrier ships by rocket");
         return pawl_step_finish(run, PAWL_EPERMANENT, what, NULL);
     }
     return pawl_step_finish(run, PAWL_OK, what, NULL);
