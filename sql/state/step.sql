@@ -26,7 +26,7 @@ create table pawl_data.step (
     source_id uuid,
     constraint step_pkey primary key (run_id, task_no, name, round)
 ) partition by range (run_id);
-comment on table pawl_data.step is 'what each step of a run came to';
+comment on table pawl_data.step is 'the result of each step of a run';
 
 create table pawl_data.step_kept (like pawl_data.step, constraint step_kept_pkey primary key (run_id, task_no, name, round));
 comment on table pawl_data.step_kept is 'steps of runs that outlived the partition of their day';

@@ -25,7 +25,7 @@ begin
         p_error, p_undo, p_source)::pawl_data.step, p_run.kept);
 end
 $$;
-comment on function pawl._record_task(pawl_data.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records what a task of a flow came to';
+comment on function pawl._record_task(pawl_data.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records the result of a task of a flow';
 
 create or replace function pawl._flow_step(p_run pawl_data.task, p_step int)
 returns pawl_data.flow_step
@@ -77,7 +77,7 @@ begin
     select array_agg(g.run_id), array_agg(g.task_no) into v_runs, v_tasks from gone g;
     if coalesce(cardinality(v_runs), 0) < cardinality(p_tids) then
         -- guard:task_ends_once
-        perform pawl._raise('PW010', 'a task ends twice in one call', 'Send the same call again through pawl.commit_each.');
+        perform pawl._raise('PW010', 'a task ends twice in one call', 'Resend the call with pawl.commit_each().');
     end if;
     perform pawl._advance(v_runs, v_tasks, p_now);
 end

@@ -61,7 +61,7 @@ begin
                 perform pawl._raise('PW003', format('the steps %s depend on each other in a circle', (
                     select string_agg(p_steps -> w.at - 1 ->> 'step', ', ' order by w.n)
                     from unnest(v_way[:v_depth]) with ordinality w (at, n)
-                    where w.n >= array_position(v_way, v_dep))), 'A flow has no cycles.');
+                    where w.n >= array_position(v_way, v_dep))), 'Remove a dependency: a flow has no cycles.');
             elsif v_state[v_dep] = 0 then
                 v_depth := v_depth + 1;
                 v_way[v_depth] := v_dep;
@@ -76,7 +76,7 @@ begin
     order by o.n;
 end
 $$;
-comment on function pawl._order_steps(json) is 'the steps of a flow, each behind what it depends on';
+comment on function pawl._order_steps(json) is 'the steps of a flow, each after its dependencies';
 
 -- What the text of a flow must be like.
 create or replace function pawl._check_definition(p_definition json)
@@ -219,10 +219,10 @@ end
 $$;
 comment on function pawl.apply_flow(json, boolean) is
 'Brings a flow to what a definition says, in one transaction: {"flow": NAME, options of create_flow..., "steps": [{"step": NAME, "deps": [NAME, ...], options of add_step...}, ...]}, in any order. The answer has a row for each change: add, change, remove of a step, option of the flow; none when all is as it should be. With only_check nothing is changed, but a bad definition is refused all the same. A flow that was triggered keeps its steps; a definition that changes them is refused, or with only_check only answered with the changes.
-Twice: no rows, and nothing changes.
+If repeated: returns no rows, and nothing changes.
 Locks: the row of the flow, or a new row of its name; waits for another transaction that has it, ten seconds at most.
 Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
-Bound: 2,000 steps.';
+Limits: 2,000 steps.';
 
 create or replace function pawl._dep_names(p_step pawl_data.flow_step)
 returns text[]

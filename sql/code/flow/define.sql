@@ -28,10 +28,10 @@ end
 $$;
 comment on function pawl.create_flow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, text) is
 'Creates a flow: a workflow whose steps are declared with add_step. The options are defaults for its steps. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow).
-Twice: exists or differs; never changes anything.
+If repeated: answers exists or differs, and never changes anything.
 Locks: a new row of its name; waits for another transaction that creates the same, ten seconds at most.
 Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW007 the role is bound to one tenant, PW008 isolation level.
-Bound: constant.';
+Limits: the cost is constant.';
 
 -- The flow, changed, so that its definition is changed by one at a time and not while it is frozen, and a first trigger whose
 -- snapshot is older fails instead of freezing what it does not see.
@@ -152,7 +152,7 @@ begin
     v_flow := pawl._flow(flow);
     if step is null or step !~ '^[a-z0-9_.-]{1,100}$' then
         -- guard:flow_step_name
-        perform pawl._raise('PW003', format('bad step name "%s"', step), 'Names are of a-z, 0-9, _, . and -, at most 100 characters.');
+        perform pawl._raise('PW003', format('bad step name "%s"', step), 'Use a-z, 0-9, _, . and -, at most 100 characters.');
     end if;
     if step = 'run' then
         -- guard:flow_step_run
@@ -161,7 +161,7 @@ begin
     deps := coalesce(deps, '{}');
     if step = any (deps) then
         -- guard:flow_cycle_self
-        perform pawl._raise('PW003', format('step "%s" depends on itself', step), 'A flow has no cycles.');
+        perform pawl._raise('PW003', format('step "%s" depends on itself', step), 'Remove the dependency: a flow has no cycles.');
     end if;
     if cardinality(deps) > (select count(distinct d) from unnest(deps) d) then
         perform pawl._raise('PW003', format('a dependency of step "%s" is named twice', step));
@@ -215,10 +215,10 @@ end
 $$;
 comment on function pawl.add_step(text, text, text[], json) is
 'Adds a step to a flow. deps names steps that were added before; their outputs are part of its input, {"run": input of the run, "DEP": output of that step, ...}. Options, all of them optional: map (run, or a dependency: one task for each element of that array, whose input is {"run", "item", "index"}), condition (an object of at most four JSON pointers into the input and scalars, such as {"/run/kind": "web"}), unmet (skip, skip_all to skip its dependents as well, fail), workflow (the step is a child run of this workflow), undo (an undo handler for the rollback), delay, timeout, priority, and the retry policy max_attempts, base, factor, cap, jitter. Answers created, exists, or differs (the step exists with other options, which stay).
-Twice: exists.
+If repeated: answers exists.
 Locks: the row of the flow.
 Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
-Bound: constant, and the number of dependencies.';
+Limits: the cost is constant, and the number of dependencies.';
 
 create or replace function pawl._heavy_among(p_workflow int, p_steps int[])
 returns int[]
@@ -295,10 +295,10 @@ end
 $$;
 comment on function pawl.delete_flow(text) is
 'Deletes a flow that was never triggered. Answers ok, refused (it was triggered, or a step of another flow runs it as a child), not_found.
-Twice: not_found.
+If repeated: answers not_found.
 Locks: the row of the flow.
 Errors: PW007 the role is bound to one tenant, PW008 isolation level.
-Bound: the steps of the flow.';
+Limits: the steps of the flow.';
 
 create or replace function pawl.list_steps(flow text)
 returns table (step text, deps text[], handler text, child text, options json, leaf boolean, frozen boolean)
@@ -327,8 +327,8 @@ end
 $$;
 comment on function pawl.list_steps(text) is
 'The steps of a flow in the order they were added, with what they depend on, who handles them, and their options.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW002 unknown flow.
-Bound: 2,000 rows.';
+Limits: 2,000 rows.';
 

@@ -115,4 +115,4 @@ begin
     end if;
 end
 $$;
-comment on function pawl._finish_task(pawl_data.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records what a task of a flow came to and lets the run go on';
+comment on function pawl._finish_task(pawl_data.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records the result of a task of a flow and lets the run continue';

@@ -219,7 +219,7 @@ begin
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;
-comment on function pawl._force_end(pawl_data.task, int, json, boolean, timestamptz) is 'ends a run of a flow whoever holds a task of it';
+comment on function pawl._force_end(pawl_data.task, int, json, boolean, timestamptz) is 'ends a run of a flow even if a worker holds a task of it';
 
 -- What an error says, for a sentence.
 create or replace function pawl._error_text(p_error json)

@@ -14,10 +14,10 @@ end
 $$;
 comment on function pawl.now() is
 'The time pawl goes by: the clock of the database, read at the call, not at the start of the transaction.
-Twice: a later time.
+If repeated: returns a later time.
 Locks: none.
 Errors: none.
-Bound: constant.';
+Limits: the cost is constant.';
 
 -- Durations are exact: a day has 24 hours, a month 30 days, twelve months make 365.25 days. PostgreSQL itself adds days and months by the
 -- calendar of the session: 1. A triggers a run with a delay of 200 days, and its session has TimeZone Europe/Berlin. 2. B, in UTC, triggers

@@ -24,10 +24,10 @@ as $$
 $$;
 comment on function pawl.errors() is
 'The SQLSTATE codes that pawl raises, with a name, a meaning and whether the same call may be sent again.
-Twice: the same list.
+If repeated: returns the same list.
 Locks: none.
 Errors: none.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl._raise(p_code text, p_message text, p_hint text default null)
 returns void

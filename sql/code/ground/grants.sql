@@ -150,7 +150,7 @@ begin
     perform from pawl_data.setting s where s.only_row for update;
 end
 $$;
-comment on function pawl._hold_grants() is 'waits until no other grant is under way, and keeps others waiting';
+comment on function pawl._hold_grants() is 'waits until no other grant is in progress, and makes later grants wait';
 
 -- Only the owner may execute grant_role() and revoke_role(); a function of the owner may call them for another role. If any other role may
 -- execute them, a restore without ACLs, default privileges or a grant by hand gave it that.
@@ -190,7 +190,7 @@ begin
     perform pawl._hold_grants();
     if privilege_set is null or privilege_set not in ('producer', 'worker', 'operator', 'reader') then
         -- guard:grant_rights
-        perform pawl._raise('PW003', format('unknown privilege set "%s"', privilege_set), 'It is one of producer, worker, operator, reader.');
+        perform pawl._raise('PW003', format('unknown privilege set "%s"', privilege_set), 'Use one of producer, worker, operator, reader.');
     end if;
     if not exists (select from pg_roles r where r.rolname = role_name) then
         -- guard:grant_role_exists
@@ -210,10 +210,10 @@ end
 $$;
 comment on function pawl.grant_role(name, text, text) is
 'Grants a privilege set (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. Makes all privileges on the schema what was granted: takes what PUBLIC or a role has by hand, by default privileges or since a restore without ACLs, and gives granted roles what they lack. A role that is renamed must be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501), and the next grant or install takes its rights. Only the owner of the schema may call it. No table right is ever granted.
-Twice: the same again, with the tenant of the second call.
+If repeated: does the same again, with the tenant of the second call.
 Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 no such role, PW003 no such set, or the owner of the schema with a tenant, PW008 isolation level; 42501 the caller is not the owner.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.revoke_role(role_name name, privilege_set text)
 returns void
@@ -237,10 +237,10 @@ end
 $$;
 comment on function pawl.revoke_role(name, text) is
 'Takes a privilege set from a role; other sets that it has stay. A name that is no role''s any more is forgotten. Makes all privileges on the schema what was granted, as grant_role() does.
-Twice: PW001.
+If repeated: raises PW001.
 Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 the role does not have the set, PW008 isolation level; 42501 the caller is not the owner.
-Bound: constant.';
+Limits: the cost is constant.';
 
 -- In blocks, so that psql prints nothing for them.
 do $$

@@ -67,10 +67,10 @@ end
 $$;
 comment on function pawl.slot_of(uuid) is
 'The logical slot (0 to 1023) of a run: what decides which database holds it when there are several.
-Twice: the same slot.
+If repeated: returns the same slot.
 Locks: none.
 Errors: none.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl._key_slot(p_tenant text, p_workflow text, p_key text)
 returns int
@@ -136,10 +136,10 @@ end
 $$;
 comment on function pawl.make_id() is
 'A new id for a run or an event, for callers that want to know it before they trigger or emit.
-Twice: another id.
+If repeated: returns another id.
 Locks: none.
 Errors: none.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl._id_check(p_id uuid, p_now timestamptz)
 returns void

@@ -100,10 +100,10 @@ end
 $$;
 comment on function pawl.set_notify(text, name, text) is
 'Sets whether calls notify idle workers (on, off), for the database or for one role, and returns the values in force: first that of the database, whose role is null, then those of roles; without arguments only returns them. With off, calls of the role send no notification, workers find the work at their next poll, and PREPARE TRANSACTION works after every call. A role''s value precedes that of the database, and default removes it. It counts for calls of a session that logged in as the role or has set it; if the two differ, off counts. It is kept under the role''s name.
-Twice: the same again.
+If repeated: does the same again.
 Locks: the row of settings.
 Errors: PW001 no such role, PW003 not on, off or default, PW007 the role is bound to one tenant, PW008 isolation level.
-Bound: constant.';
+Limits: the cost is constant.';
 
 -- Whether a live worker handles the queue for this tenant, and one notification if an idle one does.
 create or replace function pawl._wake_one(p_queue int, p_tenant text, p_now timestamptz)

@@ -152,7 +152,7 @@ begin
     loop
         if not pawl._try_partition(v_part.parent, v_part.day) then
             perform pawl._raise('PW010', format('another transaction is making partition %s', pawl._partition_name(v_part.parent, v_part.day)),
-                'Send the call again; with a tick() in time there is a partition for every day.');
+                'Retry the call; with a tick() in time there is a partition for every day.');
         end if;
     end loop;
 end

@@ -169,7 +169,7 @@ begin
     return case when v_count = 1000 then interval '1 s' else interval '1 min' end;
 end
 $$;
-comment on function pawl._chore_topics(timestamptz, pawl_data.chore) is 'removes meeting points that nobody uses, and old marks';
+comment on function pawl._chore_topics(timestamptz, pawl_data.chore) is 'removes unused rows of topics, and old marks';
 
 create or replace function pawl._is_awaited(p_tenant text, p_topic text, p_key text)
 returns boolean

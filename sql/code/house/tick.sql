@@ -223,11 +223,11 @@ begin
 end
 $$;
 comment on procedure pawl.tick(boolean) is
-'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the rights of the schema''s owner takes empty tables away, for which others wait up to 20 ms.
-Twice: does what is still to do.
+'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
+If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables; each for the time of one piece.
-Errors: 2D000 it was called in a transaction block, or in a pipeline behind another statement, 25006 the server is a standby.
-Bound: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 100 waits, 5 chores.';
+Errors: 2D000 it was called in a transaction block, or in a pipeline after another statement, 25006 the server is a standby.
+Limits: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 100 waits, 5 chores.';
 
 -- Waiting tasks whose time has come. due_at becomes the time they got ready, so that a claim that looks
 -- from a mark onwards finds them.
@@ -321,7 +321,7 @@ begin
     return exists (select from pawl_data.chore c where c.chore = 'workers' and c.due_at < p_now - interval '60 s');
 end
 $$;
-comment on function pawl._keeper_missing(timestamptz) is 'whether housekeeping lacks somebody who does it';
+comment on function pawl._keeper_missing(timestamptz) is 'whether no caller does housekeeping for all tenants';
 
 create or replace function pawl._keeper_cure()
 returns text
@@ -333,7 +333,7 @@ begin
     return 'a keeper is missing: no role that is free of tenants has called pawl.tick() for a minute; start pawl keeper, or a worker of such a role';
 end
 $$;
-comment on function pawl._keeper_cure() is 'what to do when housekeeping lacks somebody who does it';
+comment on function pawl._keeper_cure() is 'what to do if no caller does housekeeping for all tenants';
 
 create or replace function pawl.housekeep()
 returns void
@@ -360,8 +360,8 @@ begin
 end
 $$;
 comment on function pawl.housekeep() is
-'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It takes no table away. A role that is bound to a tenant calls tick() instead.
-Twice: does what is still to do.
+'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
+If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables.
 Errors: PW007 the role is bound to one tenant, PW008 isolation level.
-Bound: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 500 waits, 10 chores.';
+Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 500 waits, 10 chores.';

@@ -54,10 +54,10 @@ end
 $$;
 comment on function pawl.pause_workflow(text, text, text) is
 'Pauses a workflow: triggers are accepted, nothing of it is claimed, what is in flight finishes. Answers ok or already.
-Twice: already.
+If repeated: answers already.
 Locks: none that last.
 Errors: PW001 no such workflow, PW008 isolation level, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.resume_workflow(name text, by text default null)
 returns text
@@ -72,10 +72,10 @@ end
 $$;
 comment on function pawl.resume_workflow(text, text) is
 'Lets a paused workflow be claimed again. Answers ok or already.
-Twice: already.
+If repeated: answers already.
 Locks: none that last.
 Errors: PW001 no such workflow, PW008 isolation level, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.pause_queue(name text, why text default null, by text default null)
 returns text
@@ -90,10 +90,10 @@ end
 $$;
 comment on function pawl.pause_queue(text, text, text) is
 'Pauses one queue: nothing of it is claimed, what is in flight finishes. Answers ok or already.
-Twice: already.
+If repeated: answers already.
 Locks: none that last.
 Errors: PW001 no such queue, PW008 isolation level, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.resume_queue(name text, by text default null)
 returns text
@@ -108,10 +108,10 @@ end
 $$;
 comment on function pawl.resume_queue(text, text) is
 'Lets a paused queue be claimed again. Answers ok or already.
-Twice: already.
+If repeated: answers already.
 Locks: none that last.
 Errors: PW001 no such queue, PW008 isolation level, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.drain_worker(session bigint, by text default null)
 returns text
@@ -142,10 +142,10 @@ end
 $$;
 comment on function pawl.drain_worker(bigint, text) is
 'Asks a worker to finish what it holds and to leave: it is given nothing more, and its next heartbeat tells it. Answers ok or already.
-Twice: already.
+If repeated: answers already.
 Locks: the row of the session.
 Errors: PW001 no such session, PW008 isolation level, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.epoch()
 returns int
@@ -159,11 +159,11 @@ begin
 end
 $$;
 comment on function pawl.epoch() is
-'The epoch in force. A client that has seen a higher one must not work with this server: it has lost commits, and nobody has called raise_epoch() there yet.
-Twice: the same.
+'The epoch in force. A client that has seen a higher one must not work with this server: it has lost commits, and no operator has called raise_epoch() there yet.
+If repeated: returns the same.
 Locks: none.
 Errors: none.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.raise_epoch(why text, by text default null)
 returns int
@@ -192,10 +192,10 @@ end
 $$;
 comment on function pawl.raise_epoch(text, text) is
 'Raises the epoch: to be called after a failover that may have lost commits, or after a restore. Sessions and tokens of older epochs are refused from then on; their tasks are swept and done again. Returns the new epoch.
-Twice: another epoch.
-Locks: the table of tasks, until the caller commits: it waits for writes that are under way, and others wait for it.
-Errors: PW008 isolation level, PW007 the role is bound to one tenant; 55P03 a write was under way for more than two seconds, and nothing has changed: call it again.
-Bound: constant.';
+If repeated: raises the epoch again.
+Locks: the table of tasks, until the caller commits: it waits for writes in progress, and later writes wait for it.
+Errors: PW008 isolation level, PW007 the role is bound to one tenant; 55P03 a write was in progress for more than two seconds, and nothing has changed: call it again.
+Limits: the cost is constant.';
 
 create or replace function pawl.set_retention(run_retention interval default null, event_retention interval default null, by text default null)
 returns table (runs interval, events interval)
@@ -229,10 +229,10 @@ end
 $$;
 comment on function pawl.set_retention(interval, interval, text) is
 'Sets how long ended runs (counted from their end) and events are kept, and returns what is in force; without arguments only returns it.
-Twice: the same again.
+If repeated: does the same again.
 Locks: the row of settings.
 Errors: PW003 less than one hour or more than 1000 years, PW008 isolation level, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.set_session_limit(sessions int default null, by text default null)
 returns int
@@ -258,10 +258,10 @@ end
 $$;
 comment on function pawl.set_session_limit(int, text) is
 'Sets how many worker sessions the roles that are bound to one tenant may have at a time, 1,000 at first, and returns the limit in force; without arguments only returns it. Roles that are not bound to a tenant have no limit. A lower limit ends no session.
-Twice: the same again.
+If repeated: does the same again.
 Locks: the row of settings.
 Errors: PW003 less than 1 or more than 1,000,000, PW007 the role is bound to one tenant, PW008 isolation level.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.list_actions(after bigint default 0, max_rows int default 100)
 returns table (action_no bigint, at timestamptz, what text, who text, detail json)
@@ -280,7 +280,7 @@ end
 $$;
 comment on function pawl.list_actions(bigint, int) is
 'Operator actions on workflows, queues, workers and the database, in order. after is the last action_no already seen.
-Twice: the same, or what has been added since.
+If repeated: returns the same, or what has been added since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.
-Bound: 1,000 rows.';
+Limits: 1,000 rows.';

@@ -92,7 +92,7 @@ begin
     -- records. Here A sees that the run is gone, and takes everything back.
     -- guard:fork_purged
     if not pawl._lives(run) and not exists (select from pawl._runs(array[run])) then
-        perform pawl._raise('PW010', format('run %s was purged meanwhile', run), 'Send the call again.');
+        perform pawl._raise('PW010', format('run %s was purged during the call', run), 'Retry the call.');
     end if;
     perform pawl._wake_one(v_workflow.queue_id, coalesce(v_task.tenant, v_run.tenant), v_now);
     answer := 'ok';
@@ -101,10 +101,10 @@ end
 $$;
 comment on function pawl.fork(uuid, text, json, text) is
 'Makes a new run from an ended or paused one. With from_step, the SUCCESS records of steps that started before it are copied, marked with their source and never undone by the fork; without, it starts from the beginning. No key is carried over. Answers ok with the new run, refused (the source runs or is queued), no_such_step, busy, not_found.
-Twice: another run.
+If repeated: makes another run.
 Locks: the row of a source that has ended, if another transaction does not have it.
-Errors: PW008 isolation level, PW009 payload over a limit, PW010 the source was purged meanwhile.
-Bound: the steps of the run.';
+Errors: PW008 isolation level, PW009 payload over a limit, PW010 the source was purged during the call.
+Limits: the steps of the run.';
 
 -- Whether a task of a run of a flow is held or could be claimed.
 create or replace function pawl._flow_moves(p_run uuid)

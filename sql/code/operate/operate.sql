@@ -109,11 +109,11 @@ begin
 end
 $$;
 comment on function pawl.cancel(uuid[], text, boolean, text) is
-'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that nobody holds ends at once; the holder of a held one is told at its next call or heartbeat and has a grace of 30 seconds. With rollback, its undos run first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in, ERROR also of one that has failed and is ending or rolled back.
-Twice: already.
+'Cancels runs: durable and final, so that after ok a run never ends SUCCESS. A run that no worker holds ends at once. A worker that holds the run is notified at its next call or heartbeat and has a grace period of 30 seconds. With rollback, its undos are executed first. Children follow unless detached. Answers, one row for each id in the order given: ok, already, busy (another transaction held it for two seconds; call again), not_found, or the state it has ended in (ERROR also for a run that has failed and is ending or rolled back).
+If repeated: answers already.
 Locks: each run in the order of the ids, then its parent; waits two seconds at most in all.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 create or replace function pawl.kill(runs uuid[], why text default null, by text default null)
 returns table (run_id uuid, answer text)
@@ -160,11 +160,11 @@ begin
 end
 $$;
 comment on function pawl.kill(uuid[], text, text) is
-'Ends runs as CANCELLED without asking anybody: the fence is raised, so that their workers can write nothing more. No rollback. Answers as cancel.
-Twice: already.
+'Ends runs as CANCELLED without notifying their workers: the fence is raised, so that these can write nothing more. No rollback. Answers as cancel.
+If repeated: answers already.
 Locks: as cancel.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 create or replace function pawl.pause(runs uuid[], why text default null, by text default null)
 returns table (run_id uuid, answer text)
@@ -211,11 +211,11 @@ begin
 end
 $$;
 comment on function pawl.pause(uuid[], text, text) is
-'Pauses runs: what is in flight finishes and is recorded, nothing new is claimed; events and signals are stored, time limits go on. Its child runs go on, too; pause them by their own ids. Answers ok, already, busy, not_found, or the state it has ended in.
-Twice: already.
+'Pauses runs: the current step finishes and is recorded, and no new step is claimed. Events and signals are stored, and time limits still count. Child runs continue; pause them by their own ids. Answers ok, already, busy, not_found, or the state it has ended in.
+If repeated: answers already.
 Locks: each run in the order of the ids; waits two seconds at most in all.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 create or replace function pawl.resume(runs uuid[], by text default null)
 returns table (run_id uuid, answer text)
@@ -275,11 +275,11 @@ begin
 end
 $$;
 comment on function pawl.resume(uuid[], text) is
-'Lets paused runs go on, where they stood: a run that slept still sleeps until its time. Answers as pause.
-Twice: already.
+'Resumes paused runs where they were: a run that slept still sleeps until its time. Answers as pause.
+If repeated: answers already.
 Locks: as pause.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 -- When a run that nobody holds is next due by its own facts; null: now.
 create or replace function pawl._due_of(p_task pawl_data.task)

@@ -48,10 +48,10 @@ end
 $$;
 comment on function pawl.purge(uuid[], text, text) is
 'Deletes ended runs with all that was recorded of them, and frees their keys. Audited. Answers ok, refused (it has not ended), busy, not_found.
-Twice: not_found.
+If repeated: answers not_found.
 Locks: the rows of each run, if another transaction does not have them.
 Errors: PW008 isolation level, PW009 more than 1,000 ids.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 create or replace function pawl._purge_run(p_id uuid, p_run pawl_data.run)
 returns void

@@ -27,11 +27,11 @@ begin
 end
 $$;
 comment on function pawl.retry(uuid[], text) is
-'Opens the next round of runs that ended ERROR or CANCELLED: the same run goes on; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork; or another run has its key), busy, not_found. A key that was freed at the end of the run (key_while_active) stands for it again.
-Twice: already.
-Locks: the row of each run in history, skipping locked ones; the row of a key that it takes again; waits for whoever is taking or freeing that.
+'Opens the next round of runs that ended ERROR or CANCELLED: the same run continues; its SUCCESS records stay valid, final failures count only in the round that wrote them. Answers ok, already (it runs), refused (it ended SUCCESS, or an undo has run: use fork; or another run has its key), busy, not_found. The run takes again a key that was freed at its end (key_while_active).
+If repeated: answers already.
+Locks: the row of each run in history, skipping locked ones; the row of a key that it takes again; it waits for another transaction that takes or frees that key.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 a key changed hands too fast: send it again.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 -- First those that take a key again, in the order in which trigger_many takes keys, so that two callers do not wait for each other
 -- in a circle; then the others by their ids. Each with its place in the list.
@@ -195,10 +195,10 @@ end
 $$;
 comment on function pawl.rollback_retry(uuid[], text) is
 'Opens a round that only rolls back, for runs whose rollback stopped at a failing undo. Answers ok, already, refused (no rollback is stuck, or another run has its key), busy, not_found.
-Twice: already.
+If repeated: answers already.
 Locks: as retry.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 a key changed hands too fast: send it again.
-Bound: 1,000 runs.';
+Limits: 1,000 runs.';
 
 create or replace function pawl.rollback_skip(run uuid, step text, why text default null, by text default null)
 returns text
@@ -240,7 +240,7 @@ end
 $$;
 comment on function pawl.rollback_skip(uuid, text, text, text) is
 'Marks the undo of one step as skipped and opens a round that rolls back the rest. For runs whose rollback stopped at a failing undo. Answers ok, already, refused, busy, not_found.
-Twice: already, or refused once that round has ended well.
+If repeated: answers already, or refused after that round has ended well.
 Locks: as retry.
 Errors: PW008 isolation level, PW010 a key changed hands too fast: send it again.
-Bound: constant.';
+Limits: the cost is constant.';

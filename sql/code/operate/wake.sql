@@ -179,7 +179,7 @@ end
 $$;
 comment on function pawl.wake(uuid[], text, text, text) is
 'Ends the backoffs, the delay and the sleeps of runs now, so that they continue at once; with step, only those of the step of that name. A sleep is recorded as slept. A time limit of the run counts from an early start. Returns one row for each id in the order given. The answer is ok; already (the run is queued); refused, with the reason (a worker holds the run; the run is paused or ending; it waits only for an event, a signal, an approval or a child); busy (another transaction held the run for two seconds; call again); not_found; or the state it has ended in.
-Twice: ends what the run waits for by then, or already.
+If repeated: ends what the run waits for by then, or answers already.
 Locks: each run in the order of the ids, of a flow with its tasks; waits two seconds at most in all.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
-Bound: 1,000 runs, and 1,000 tasks of each.';
+Limits: 1,000 runs, and 1,000 tasks of each.';

@@ -28,7 +28,7 @@ begin
     return true;
 end
 $$;
-comment on function pawl._lock_flow(uuid) is 'locks a run of a flow and the flows above it, unless somebody else has one';
+comment on function pawl._lock_flow(uuid) is 'locks a run of a flow and the flows above it, unless another transaction holds one of them';
 
 -- Locks every task of a run of a flow. False: somebody else has one.
 create or replace function pawl._lock_tasks(p_run uuid)
@@ -46,4 +46,4 @@ begin
     return v_count = (select count(*) from pawl_data.task t where t.run_id = p_run and t.task_no > 0);
 end
 $$;
-comment on function pawl._lock_tasks(uuid) is 'locks the tasks of a run of a flow, unless somebody else has one';
+comment on function pawl._lock_tasks(uuid) is 'locks the tasks of a run of a flow, unless another transaction holds one of them';

@@ -286,7 +286,7 @@ begin
     return true;
 end
 $$;
-comment on function pawl._record(pawl_data.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records what a step came to, unless it is recorded';
+comment on function pawl._record(pawl_data.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records the result of a step, unless it is recorded';
 
 -- For callers that do not count: the worker library numbers its steps itself.
 create or replace function pawl._next_seq(p_task pawl_data.task)

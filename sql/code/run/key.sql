@@ -88,7 +88,7 @@ begin
             return;
         end if;
     end loop;
-    perform pawl._raise('PW010', format('key "%s" changes hands too fast', p_key), 'Send the call again.');
+    perform pawl._raise('PW010', format('key "%s" is contended: 20 attempts to take it failed', p_key), 'Retry the call.');
 end
 $$;
 comment on function pawl._hold_key(timestamptz, int, text, text, bytea, uuid, timestamptz) is 'the run that an idempotency key stands for, which may be the one that asks';

@@ -310,7 +310,7 @@ end
 $$;
 comment on function pawl.trigger(text, json, text, text, int, interval, json, uuid, interval, boolean, text) is
 'Triggers a run: records, in the caller''s transaction, the intent that it should happen, and returns its id. created is false when the key or the id stands for a run already. handled says whether a live worker handles the workflow now; without one the run waits. Payloads are kept as they are. A key holds as long as the run is retained, or for key_ttl, or while the run has not ended (key_while_active; a retry takes it again).
-Twice: with the same key or the same id, the same run; without either, another run.
+If repeated: with the same key or the same id it returns the same run; without either, it makes another run.
 Locks: the row of the key while it is new; waits for another trigger, or a retry, that is taking it.
 Errors: PW001 another tenant than the caller''s, PW002 unknown workflow, PW003 bad argument, PW004 same key with another input, PW009 payload over a limit, PW010 the key changed hands too fast: send it again; 40001 above read committed.
-Bound: constant.';
+Limits: the cost is constant.';

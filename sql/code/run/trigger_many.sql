@@ -62,7 +62,7 @@ begin
     -- inserted a now, it would wait for C: a deadlock. Without the test A would answer with no run. So the caller repeats the call.
     -- guard:freed_key_is_not_awaited
     if v_made < v_wanted then
-        perform pawl._raise('PW010', 'a key was freed during the call', 'Send the call again.');
+        perform pawl._raise('PW010', 'a key was freed during the call', 'Retry the call.');
     end if;
     select u.key, k.run_id into v_other
     from unnest(p_keys, p_inputs, taken) with ordinality u (key, input, taken, n)
@@ -383,7 +383,7 @@ begin
         -- 1. A finds that no run has its ids. 2. B triggers a run with one of the ids, and commits. 3. A takes its key for that id. Without
         -- the test the key would stand for a run that was triggered without it.
         -- guard:id_taken_meanwhile
-        perform pawl._raise('PW010', 'an id was used by another transaction during the call', 'Send the call again.');
+        perform pawl._raise('PW010', 'an id was used by another transaction during the call', 'Retry the call.');
     end if;
     if v_taken is null and ids is null then
         return query select n::int, i, true, v_handled from unnest(v_ids) with ordinality u (i, n);
@@ -399,7 +399,7 @@ end
 $$;
 comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[]) is
 'Triggers up to 10,000 runs of one workflow in one call. Returns one row for each input, in order. The arguments mean what they mean for trigger; an item whose key is null has none.
-Twice: with the same keys or ids, the same runs; without, other runs.
+If repeated: with the same keys or ids it returns the same runs; without, it makes other runs.
 Locks: one row for each new key, in key order, so that concurrent calls do not deadlock on each other; waits for another trigger, or a retry, that is taking one of the keys.
 Errors: those of trigger; one bad item refuses the whole call, because it is one transaction. PW010 a key was freed, or an id used, during the call: send it again.
-Bound: 10,000 runs.';
+Limits: 10,000 runs.';

@@ -25,7 +25,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._check_policy(int, interval, double precision, interval, double precision) is 'refuses a retry policy that makes no sense';
+comment on function pawl._check_policy(int, interval, double precision, interval, double precision) is 'refuses an invalid retry policy';
 
 create or replace function pawl._check_limits(p_priority int, p_run_timeout interval, p_step_timeout interval)
 returns void
@@ -44,7 +44,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._check_limits(int, interval, interval) is 'refuses a priority or a time limit that makes no sense';
+comment on function pawl._check_limits(int, interval, interval) is 'refuses an invalid priority or time limit';
 
 create or replace function pawl._check_runtime(p_runtime text)
 returns void
@@ -121,10 +121,10 @@ end
 $$;
 comment on function pawl.create_workflow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, boolean, text) is
 'Creates a workflow and its queue. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow). The description is not compared.
-Twice: exists or differs; never changes anything.
+If repeated: answers exists or differs, and never changes anything.
 Locks: a new row of its name; waits for another transaction that creates the same, ten seconds at most.
 Errors: PW003 for a bad name or option, PW007 the role is bound to one tenant, PW008 isolation level; 55P03 another transaction is creating it: call it again.
-Bound: constant.';
+Limits: the cost is constant.';
 
 -- Makes the queue of a new workflow, which has its name, and with it holds the name until the end of the transaction. Null: another
 -- transaction has made the workflow meanwhile.
@@ -204,7 +204,7 @@ end
 $$;
 comment on function pawl.alter_workflow(text, json) is
 'Changes options of a workflow, given as a JSON object with the names of the arguments of create_workflow. Runs that wait keep their place and their priority; the new policy counts from the next failure on, a new run_timeout for runs triggered from now on. To move a workflow to another runtime, set runtime: no producer notices.
-Twice: the same options again.
+If repeated: sets the same options again.
 Locks: the row of the workflow.
 Errors: PW002 unknown workflow, PW003 unknown option or a policy out of range, PW008 isolation level; 22xxx a value that is not of its type, PW007 the role is bound to one tenant.
-Bound: constant.';
+Limits: the cost is constant.';

@@ -51,7 +51,7 @@ end
 $$;
 comment on function pawl.list_children(uuid, uuid, int) is
 'Lists the runs that a run started, in the order in which it did, with the step that each is; detached ones as well. A child that is past its retention is not listed. Pass the last run as cursor to continue.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
-Bound: the steps of the run, 1,000 rows.';
+Limits: the steps of the run, 1,000 rows.';

@@ -62,8 +62,8 @@ begin
     order by p.prepared
     limit 5;
     return query
-    select 'replication slot', 'warning', format('slot "%s" is not in use and keeps WAL, or dead rows, for whoever had it', s.slot_name),
-           'If nobody comes back for it: select pg_drop_replication_slot(its name).'
+    select 'replication slot', 'warning', format('slot "%s" is not in use and keeps WAL, or dead rows, for a consumer that is gone', s.slot_name),
+           'Drop it if no consumer needs it: select pg_drop_replication_slot(its name).'
     from pg_replication_slots s
     where not s.active
     limit 5;
@@ -188,7 +188,7 @@ begin
     where p.day < pawl._first_day(p.parent, p_now)
     having count(distinct p.day) > 60;
     return query
-    select 'keeper', 'error', 'nobody does housekeeping for all tenants', pawl._keeper_cure() || '.'
+    select 'keeper', 'error', 'no caller does housekeeping for all tenants', pawl._keeper_cure() || '.'
     where pawl._keeper_missing(p_now) and exists (
         select from pawl_data.worker w where pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now));
     return query
@@ -199,7 +199,7 @@ begin
     order by c.relname
     limit 5;
     return query
-    select 'dead rows', 'warning', format('table %s has %s dead rows beside %s live ones, and was last vacuumed %s', s.relname, s.n_dead_tup,
+    select 'dead rows', 'warning', format('table %s has %s dead and %s live rows, and was last vacuumed %s', s.relname, s.n_dead_tup,
                s.n_live_tup, coalesce(to_char(greatest(s.last_vacuum, s.last_autovacuum) at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'), 'never')),
            format('Look for old snapshots above; then: vacuum pawl_data.%I', s.relname)
     from pg_stat_user_tables s
@@ -307,7 +307,7 @@ end
 $$;
 comment on function pawl.doctor() is
 'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, columns that others have added to the engine''s tables, invalid indexes, dead rows, pieces of housekeeping that fail, a keeper that is missing, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, warning or error; every warning and error has its cure. What the role of the engine''s owner may not see of other sessions is not found.
-Twice: the same, or what has changed since.
+If repeated: returns the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.
-Bound: five findings of each kind; of the work, the newest 2,000 failed runs, 10,000 runs that wait without a time limit, the 10,000 oldest waits and the newest 1,000 sessions are looked at, and it says when there are more.';
+Limits: five findings of each kind; of the work, the newest 2,000 failed runs, 10,000 runs that wait without a time limit, the 10,000 oldest waits and the newest 1,000 sessions are looked at, and it says when there are more.';

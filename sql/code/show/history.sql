@@ -50,10 +50,10 @@ end
 $$;
 comment on function pawl.history(uuid) is
 'Every transition of a run in order: derived from its records, together with what was unusual (failed tries, lost leases, cancel, pause, operator actions, late results). who is the operator, the worker, or pawl for the engine itself; null where it is not known.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
-Bound: 20,000 rows.';
+Limits: 20,000 rows.';
 
 -- The worker that executed a run first, as far as that is known: a later execution overwrites the session, and only a lost lease is noted.
 create or replace function pawl._started_by(p_run uuid)
@@ -138,7 +138,7 @@ end
 $$;
 comment on function pawl.notes(uuid, bigint, int) is
 'Logs, progress and small values kept with a run, in order. after is the last note_no already seen.
-Twice: the same, or what has been added since.
+If repeated: returns the same, or what has been added since.
 Locks: none.
 Errors: PW001 no such run.
-Bound: 1,000 rows.';
+Limits: 1,000 rows.';

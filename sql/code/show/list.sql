@@ -69,10 +69,10 @@ end
 $$;
 comment on function pawl.list_waits(uuid, boolean, text, uuid, int) is
 'Open waits, of one run or of all, in the order of run ids; with only_approvals only what waits for a human decision, with its form. Pass the last run as cursor to go on: a page has all waits of its runs, unless one run alone has more.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Bound: 1,000 rows.';
+Limits: 1,000 rows.';
 
 -- Since when the first ready task of a queue has been due, of one tenant or of all.
 create or replace function pawl._first_due(p_queue int, p_tenant text)
@@ -151,10 +151,10 @@ end
 $$;
 comment on function pawl.list_queues(int) is
 'Queues with what is ready (counted up to 10,000, then shown as 10k+), held, how long the first ready task has been due, live workers, and whether it is paused.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Bound: 10,000 tasks counted for each queue.';
+Limits: 10,000 tasks counted for each queue.';
 
 create or replace function pawl.list_workers(ended boolean default false, max_rows int default 1000)
 returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json, notice text)
@@ -185,11 +185,11 @@ begin
 end
 $$;
 comment on function pawl.list_workers(boolean, int) is
-'Worker sessions: what they handle, what they hold, until when their lease is live; with ended also those that have gone. notice says, in every row, that nobody does housekeeping for all tenants, if that is so.
-Twice: the same, or what has happened since.
+'Worker sessions: what they handle, what they hold, until when their lease is live; with ended also ended sessions. notice reports, in every row, a missing keeper: no caller does housekeeping for all tenants.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Bound: 10,000 sessions.';
+Limits: 10,000 sessions.';
 
 -- Until when ended runs are counted; null: none has been.
 create or replace function pawl._counted_until(p_now timestamptz)
@@ -246,11 +246,11 @@ begin
 end
 $$;
 comment on function pawl.metrics(text, interval) is
-'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. Where nobody calls tick(), as with no live worker, nothing is counted; counted_until is null until the first count.
-Twice: the same, or what has happened since.
+'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. If no caller calls tick(), as without a live worker, nothing is counted; counted_until is null until the first count.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW003 since is less than 0 or more than 1000 years.
-Bound: 10,000 workflows.';
+Limits: 10,000 workflows.';
 
 create or replace function pawl.list_workflows(
     only_workflow text default null, cursor text default null, max_rows int default 100, only_flows boolean default false)
@@ -292,10 +292,10 @@ end
 $$;
 comment on function pawl.list_workflows(text, text, int, boolean) is
 'Workflows by name, with their options, whether they are paused, how many live workers handle them or, of a flow, at least one of its steps, and whether they are flows. only_workflow may be a prefix pattern; with only_flows, only flows. Pass the last name as cursor to go on.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Bound: 1,000 rows.';
+Limits: 1,000 rows.';
 
 create or replace function pawl.list_events(
     only_topic text default null, only_key text default null, only_tenant text default null,
@@ -351,7 +351,7 @@ end
 $$;
 comment on function pawl.list_events(text, text, text, timestamptz, timestamptz, uuid, int) is
 'Events that are still kept, newest first, filtered. only_topic may be a prefix pattern. Pass next_cursor of the last row as cursor to go on. When 10,000 events were looked at without filling the page, the last row has no event and only the cursor to go on from.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Bound: 10,000 events looked at, 1,000 rows.';
+Limits: 10,000 events looked at, 1,000 rows.';

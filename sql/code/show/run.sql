@@ -132,10 +132,10 @@ end
 $$;
 comment on function pawl.get_run(uuid) is
 'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round; one of kind child has the run of the child. forked_from is the run whose records it was made with.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
-Bound: the steps of the run.';
+Limits: the steps of the run.';
 
 -- A step of a flow is shown by its name, an element of a map step as NAME[index], a step inside of either behind a slash.
 create or replace function pawl._task_label(p_step text, p_task int, p_name text)
@@ -314,8 +314,8 @@ end
 $$;
 comment on function pawl.result(uuid) is
 'The outcome of a run that has ended; no row while it has not. Cheap enough to ask again and again.
-Twice: the same.
+If repeated: returns the same.
 Locks: none.
 Errors: PW001 no such run.
-Bound: constant.';
+Limits: the cost is constant.';
 

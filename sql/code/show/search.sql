@@ -302,7 +302,7 @@ $$;
 comment on function pawl.list_runs(text, text, text, text, timestamptz, timestamptz, uuid, int) is
 'Lists runs, newest first. only_workflow may be a prefix pattern. only_key finds the runs that the key stands for in the table of keys, and failed runs (only_status ERROR) have an index; any other filter examines runs one by one. Pass next_cursor of the last row as cursor to continue. A search that has examined 10,000 runs without filling its page stops: its last row has no run, only the cursor to continue with. A shorter page without such a row is the last one.
 A key stands for its run as long as the run is retained; with key_ttl or key_while_active for a shorter time. If it stands for no run, or for one with such a lifetime, runs that had the key before are searched for like any others, and the run that has it now may be listed first and again in its place. Runs that lost the key are not searched for where it stands for a run that keeps it.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Bound: 10,000 runs examined, 1,000 rows.';
+Limits: 10,000 runs examined, 1,000 rows.';

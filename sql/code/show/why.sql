@@ -58,10 +58,10 @@ end
 $$;
 comment on function pawl.why(uuid) is
 'Says what a run waits for, and what to do about it; for a run that has ended, how and when. The first sentence names the wait that can wake the run first; the others follow, ten of them at most.
-Twice: the same, or what has happened since.
+If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
-Bound: 1,000 tasks and 1,000 waits of the run examined.';
+Limits: 1,000 tasks and 1,000 waits of the run examined.';
 
 create or replace function pawl._why_paused(p_paused json, p_now timestamptz)
 returns text
@@ -153,7 +153,7 @@ declare
                         else 'start its next round with pawl.retry' end;
 begin
     if v_run.run_id is null or v_run.tenant <> coalesce(p_bound, v_run.tenant) then
-        perform pawl._raise('PW001', format('run %s not found', p_run), 'It may be older than the retention, or be held in another database.');
+        perform pawl._raise('PW001', format('run %s not found', p_run), 'Check the id: the run may be older than the retention, or in another database.');
     end if;
     if v_run.error ->> 'code' = 'rollback_failed' then
         return format('It ended ERROR %s ago because %s; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.', v_ago,

@@ -33,7 +33,7 @@ begin
     return v_paths;
 end
 $$;
-comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit comes to the meeting point of its topic and key';
+comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit locks the row of its topic and key';
 
 -- Events of the same topic and key before this one that are still being delivered. is_behind: there are some. theirs: those
 -- that another transaction delivers at this moment; nobody but us delivers the others until our end.
@@ -246,9 +246,9 @@ begin
 end
 $$;
 comment on function pawl.emit(text, json, text, text, uuid) is
-'Emits an event under a topic and key, in the caller''s transaction. It is stored for the event retention, so that a wait that comes later finds it; waits that match now are settled and their runs go on. One event may wake many runs: up to 1,000 in this call, the rest by housekeeping soon after. Give busy topics a key: emits and waits of one topic and key queue up behind each other.
-Twice: with the same id, already.
+'Stores an event in the caller''s transaction. Matching open waits are completed now, up to 1,000; housekeeping completes the remaining waits soon after. A wait opened later also finds the event until the event retention has passed. Give busy topics a key: emits and waits of one topic and key wait for each other.
+If repeated: with the same id it answers already.
 Locks: the row of the topic and key, then the tasks that it wakes, in the order of their ids.
 Errors: PW001 another tenant than the caller''s, or an id of another tenant''s event, PW003 bad argument, PW009 payload over a limit, PW010 another transaction is making a partition that it needs: send it again; 40001 above read committed.
-Bound: 1,000 waits settled.';
+Limits: 1,000 waits settled.';
 

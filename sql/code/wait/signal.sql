@@ -42,7 +42,7 @@ declare
 begin
     if p_name is null or p_name !~ '^[a-z0-9_.-]{1,100}$' then
         -- guard:signal_name
-        perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Names have 1 to 100 of a-z, 0-9, _, . and -.');
+        perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Use 1 to 100 of a-z, 0-9, _, . and -.');
     end if;
     perform pawl._check_payload(p_payload::text);
     v_task := pawl._reach_run(p_run);
@@ -93,11 +93,11 @@ begin
 end
 $$;
 comment on function pawl.signal(uuid, text, json) is
-'Sends a signal to one run, in the caller''s transaction. Answers taken (a wait of the run had it at once) or stored (kept for the run until it asks). Signals of one name are taken in order, each once.
-Twice: two signals; the second is stored for the next wait of that name. After a call whose outcome is not known, look whether the run has it (list_waits, get_run) before it is sent again.
+'Sends a signal to one run, in the caller''s transaction. Answers taken (a wait of the run took it at once) or stored (kept for the run until it waits for it). Signals of one name are taken in order, each once.
+If repeated: sends a second signal, which is stored for the next wait of that name. After an unknown outcome, check list_waits() or get_run() before repeating.
 Locks: the row of the run.
 Errors: PW001 no such run, PW003 bad name, PW006 the run was cancelled, PW007 the run has ended, PW009 over a limit; 40001 above read committed.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.approve(run uuid, name text, by text default null, why text default null, payload json default '{}')
 returns text
@@ -114,11 +114,11 @@ begin
 end
 $$;
 comment on function pawl.approve(uuid, text, text, text, json) is
-'Approves what a run waits for under this name. Who (by, else the role that logged in) and why are recorded with the step and in the audit.
-Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
+'Approves an approval that the run waits for, by its name. The decider (by, else the login role) and the reason (why) are recorded with the step and in the audit log.
+If repeated: the second decision is stored and silently answers the run''s next approval of that name. After an unknown outcome, check list_waits() before repeating.
 Locks: the row of the run.
 Errors: as signal; PW010 another transaction is making a partition that it needs: send it again.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.reject(run uuid, name text, by text default null, why text default null, payload json default '{}')
 returns text
@@ -135,11 +135,11 @@ begin
 end
 $$;
 comment on function pawl.reject(uuid, text, text, text, json) is
-'Rejects what a run waits for under this name; otherwise as approve. The run goes on and sees approved = false.
-Twice: the second is stored and decides the next approval of the same name, without anybody. After a call whose outcome is not known, look whether the run still waits (list_waits) before it is sent again.
+'Rejects an approval that the run waits for, by its name; otherwise as approve. The run continues and sees approved = false.
+If repeated: the second decision is stored and silently answers the run''s next approval of that name. After an unknown outcome, check list_waits() before repeating.
 Locks: the row of the run.
 Errors: as signal; PW010 another transaction is making a partition that it needs: send it again.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl._decide(p_run uuid, p_name text, p_approved boolean, p_by text, p_why text, p_payload json)
 returns text

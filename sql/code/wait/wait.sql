@@ -32,7 +32,7 @@ begin
     return pawl._hint_topic(p_tenant, p_topic, p_key) and pawl._make_topic(p_tenant, p_topic, p_key, p_path_set, p_now);
 end
 $$;
-comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait comes to the meeting point of its topic and key';
+comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait locks the row of its topic and key';
 
 -- Says to others that the row of a topic is being made; false: another transaction says so. Any login may take any advisory lock, so the
 -- number of this one is made with a secret that only the owner reads.

@@ -43,7 +43,7 @@ begin
         where f.total > p_max and f.total > f.bytes);
 end
 $$;
-comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs are too much for one claim';
+comment on function pawl._over_input(tid[], bigint) is 'coded runs whose inputs exceed the limit of one claim';
 
 -- The same for metadata, whose size is known without reading it.
 create or replace function pawl._over_metadata(p_tids tid[], p_max bigint)
@@ -67,7 +67,7 @@ begin
         where f.total > p_max and f.total > f.bytes);
 end
 $$;
-comment on function pawl._over_metadata(tid[], bigint) is 'tasks whose metadata is too much for one claim';
+comment on function pawl._over_metadata(tid[], bigint) is 'tasks whose metadata exceeds the limit of one claim';
 
 -- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
 -- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
@@ -377,11 +377,11 @@ begin
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
-'Claims up to max_tasks (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed tries of a run that ran before, and nothing for a new one; a call hands out at most 64 MB of records, or one, and as much of inputs, of coded runs and of flows each, and of metadata, and leaves the rest for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. start says whether the worker starts them now (a lost lease then counts as a crash) or later, with a start item in commit. quiet says that the worker has nothing else in flight, so it may be given one suspect run. tick_due says that housekeeping is due: call tick() then, and after a claim that gave nothing. Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
-Twice: other tasks, or with the same request number the same ones.
+'Claims up to max_tasks (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed attempts of a run that ran before; it is null for a new run. A call returns at most 64 MB of records, or one record, and as much of inputs, of coded runs and of flows each, and of metadata. It leaves other tasks for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. With start, the worker starts the tasks now, and a lost lease counts as a crash; without, it starts them later, with a start item in commit. quiet means that the worker has nothing else in flight, so it may be given one suspect run. tick_due means that housekeeping is due: call tick() then, and after a claim that returned nothing. If no caller has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+If repeated: returns other tasks, or with the same request number the same tasks.
 Locks: the tasks it takes, and up to 50 rows of late housekeeping; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
-Bound: 1,000 tasks.';
+Limits: 1,000 tasks.';
 
 create or replace function pawl._held(p_session bigint, p_request int)
 returns table (
@@ -440,8 +440,8 @@ begin
 end
 $$;
 comment on function pawl.held(bigint) is
-'What a session holds, for a worker that has reconnected: it gives back, with a release item in commit, what it does not know.
-Twice: the same list.
+'Lists the tasks that a session holds. A worker that reconnects calls it and releases, with a release item, the tasks it does not recognize.
+If repeated: returns the same list.
 Locks: none.
 Errors: PW005 the session has ended, PW012 older epoch.
-Bound: 10,000 tasks.';
+Limits: 10,000 tasks.';

@@ -33,8 +33,8 @@ begin
         select from unnest(p_runs, p_tasks, p_fences) with ordinality i (run_id, task_no, fence, n)
         group by i.run_id, i.task_no, i.fence
         having count(*) > 1 and bool_or(i.n = any (p_done)) and not bool_and(i.n = any (p_done))) then
-        perform pawl._raise('PW010', 'items of one run could not be taken together',
-            'Send the same call again through pawl.commit_each.');
+        perform pawl._raise('PW010', 'the items of one run could not be applied in order: its row was locked for part of the call; nothing was applied',
+            'Resend the call with pawl.commit_each().');
     end if;
 end
 $$;
@@ -132,7 +132,7 @@ begin
     get diagnostics v_ended = row_count;
     if v_ended < cardinality(p_rows) then
         -- guard:run_ends_once
-        perform pawl._raise('PW010', 'a run ends twice in one call', 'Send the same call again through pawl.commit_each.');
+        perform pawl._raise('PW010', 'a run ends twice in one call', 'Resend the call with pawl.commit_each().');
     end if;
 end
 $$;
@@ -242,10 +242,10 @@ end
 $$;
 comment on function pawl.commit(bigint, uuid[], int[], text[], text[], text[], int[], int[], int[], text[]) is
 'Reports the progress of many tasks at once: parallel lists, one place for each item. An item has the run, the fence it was claimed with, a kind and, as the kind needs, a name (BRANCH/NAME#n), a payload (JSON), seq (order of first start), task, millis (how long it took) and an option object. The kinds are listed in docs/sql-api.md. The answer has one row for each item: ok; already (done before, value holds what was recorded); busy, with the reason: send it again (another transaction holds the run; or an earlier item of the same claim in this call was busy or refused, so that this one was not examined; or another call of the session that sends late results is in progress); lease_lost, which items of the same claim after it answer, too; cancelled; refused, with the reason. One stale or locked item harms no other. Some things raise an error for the whole call, which then has done nothing (see Errors).
-Twice: use commit_each for a call whose reply was lost; what was done answers already.
+If repeated: use commit_each for a call whose reply was lost; items that were applied answer already.
 Locks: the tasks named, skipping locked ones; for children their parents, for waits the topic, likewise.
-Errors: for the call as a whole PW003, PW008, PW009; PW010 items of one run could not be taken together, 22P02 invalid JSON, 23505 a step sent twice, 54000 a step without a number in a run that has 100,000: send the call again through commit_each.
-Bound: 10,000 items.';
+Errors: for the call as a whole PW003, PW008, PW009; PW010 the items of one run could not be applied in order, 22P02 invalid JSON, 23505 a step sent twice, 54000 a step without a number in a run that has 100,000: send the call again through commit_each.
+Limits: 10,000 items.';
 
 create or replace function pawl.commit_each(
     session bigint, runs uuid[], fences int[], kinds text[], names text[] default null, payloads text[] default null,
@@ -279,7 +279,7 @@ end
 $$;
 comment on function pawl.commit_each(bigint, uuid[], int[], text[], text[], text[], int[], int[], int[], text[]) is
 'The same as commit, item by item, each protected from the others: for a call whose reply was lost, and for a batch that commit refused because one item is not JSON. Slower; only the bad item is refused.
-Twice: what was done answers already.
+If repeated: items that were applied answer already.
 Locks: as commit.
 Errors: for the call as a whole PW003, PW008, PW009; PW010 another transaction is making a partition that it needs: send it again.
-Bound: 10,000 items.';
+Limits: 10,000 items.';

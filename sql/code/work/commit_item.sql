@@ -497,5 +497,5 @@ begin
     end if;
 end
 $$;
-comment on function pawl._put_step(pawl_data.task, pawl_data.step, text, int, json, json, int, timestamptz, int, int) is 'writes what a step came to';
+comment on function pawl._put_step(pawl_data.task, pawl_data.step, text, int, json, json, int, timestamptz, int, int) is 'writes the result of a step';
 

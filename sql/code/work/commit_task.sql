@@ -51,7 +51,7 @@ begin
     value := json_build_object('final', true);
 end
 $$;
-comment on function pawl._commit_task(pawl_data.task, pawl_data.task, timestamptz, text, text, text, json) is 'commits an item that lets go of a flow''s task';
+comment on function pawl._commit_task(pawl_data.task, pawl_data.task, timestamptz, text, text, text, json) is 'commits an item that releases a flow''s task';
 
 -- Whether a run can have, or have had, a task of this number: its workflow has a step for it, whose elements are tasks if it is a map.
 create or replace function pawl._has_task(p_run uuid, p_task int)

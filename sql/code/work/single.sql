@@ -64,10 +64,10 @@ end
 $$;
 comment on function pawl.step(bigint, uuid, int, text, json, int) is
 'Records the result of one step. A bare name stands for its first occurrence, NAME#1. Answers as commit.
-Twice: already, with the value that was recorded.
+If repeated: answers already, with the recorded value.
 Locks: the row of the run, unless another transaction has it.
 Errors: as commit_each.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.complete(session bigint, run uuid, fence int, output json default 'null', task int default 0)
 returns table (answer text, reason text, value json)
@@ -82,10 +82,10 @@ end
 $$;
 comment on function pawl.complete(bigint, uuid, int, json, int) is
 'Ends a run with SUCCESS and its output. Answers as commit.
-Twice: already.
+If repeated: answers already.
 Locks: the row of the run, unless another transaction has it; then its parent.
 Errors: as commit_each.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.fail(session bigint, run uuid, fence int, error json default '{}', final boolean default false, task int default 0)
 returns table (answer text, reason text, value json)
@@ -100,10 +100,10 @@ end
 $$;
 comment on function pawl.fail(bigint, uuid, int, json, boolean, int) is
 'Reports that the handler failed. The workflow''s retry policy decides whether the run is tried again; with final it ends ERROR now. Answers as commit; value says whether it was final and when the next try is.
-Twice: already.
+If repeated: answers already.
 Locks: as complete.
 Errors: as commit_each.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.sleep(session bigint, run uuid, fence int, name text, duration interval, task int default 0)
 returns table (answer text, reason text, value json)
@@ -121,10 +121,10 @@ end
 $$;
 comment on function pawl.sleep(bigint, uuid, int, text, interval, int) is
 'Lets the run sleep and gives it back: a later claim finds the sleep recorded. Answers already with its record when the sleep is over.
-Twice: already while it sleeps, or lease_lost once it was claimed again.
+If repeated: answers already while it sleeps, or lease_lost after another claim.
 Locks: as complete.
 Errors: as commit_each.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.wait_event(
     session bigint, run uuid, fence int, name text, topic text, key text default '', match json default null,
@@ -144,10 +144,10 @@ end
 $$;
 comment on function pawl.wait_event(bigint, uuid, int, text, text, text, json, interval, int) is
 'Takes the earliest event on this topic and key that matches, looking back to the trigger of the run; if there is none yet, gives the run back until one comes or the timeout is over. match is an object of at most four JSON pointers and scalars, such as {"/id": 7}. value has the state, and the event''s payload as output.
-Twice: already.
+If repeated: answers already.
 Locks: the row of the run, then the topic and key, unless another transaction has them.
 Errors: as commit_each.
-Bound: the events of that topic and key since the trigger.';
+Limits: the events of that topic and key since the trigger.';
 
 create or replace function pawl.wait_signal(session bigint, run uuid, fence int, name text, timeout interval default null, task int default 0)
 returns table (answer text, reason text, value json)
@@ -165,10 +165,10 @@ end
 $$;
 comment on function pawl.wait_signal(bigint, uuid, int, text, interval, int) is
 'Takes the oldest signal of this name that was sent to the run; if there is none, gives the run back until one comes or the timeout is over.
-Twice: already.
+If repeated: answers already.
 Locks: as complete.
 Errors: as commit_each.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.release(session bigint, run uuid, fence int, task int default 0)
 returns table (answer text, reason text, value json)
@@ -183,7 +183,7 @@ end
 $$;
 comment on function pawl.release(bigint, uuid, int, int) is
 'Gives a claimed run back as if it had never been claimed.
-Twice: already.
+If repeated: answers already.
 Locks: as complete.
 Errors: as commit_each.
-Bound: constant.';
+Limits: the cost is constant.';

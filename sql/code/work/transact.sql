@@ -13,11 +13,11 @@ begin
 end
 $$;
 comment on function pawl.step_token(bigint, uuid, int, text, int, int) is
-'The token with which a step can be recorded in another transaction: plain text that any language can carry. It holds who claimed the run with which fence, and the step''s identity (a bare name stands for NAME#1); it is worth nothing once the fence is raised. It is no secret: only roles that may call record_step can use it.
-Twice: the same token.
+'Returns the token with which a step can be recorded in another transaction: plain text for any language. It names the claim (session and fence) and the step''s identity (a bare name stands for NAME#1); it is invalid after the fence has been raised. It is not a secret: only roles that may call record_step can use it.
+If repeated: returns the same token.
 Locks: none.
 Errors: none.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.record_step(token text, output json default 'null')
 returns text
@@ -42,7 +42,7 @@ begin
        or v_part[5] !~ '^([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})$'
        or v_part[6] !~ '^(-|[0-9]{1,9})$' then
         -- guard:token_form
-        perform pawl._raise('PW003', 'malformed step token', 'Pass the token as the worker handed it out.');
+        perform pawl._raise('PW003', 'malformed step token', 'Pass the token as the worker returned it.');
     end if;
     -- An update, not only a lock: above read committed it fails if the row has changed since the snapshot.
     update pawl_data.task t
@@ -52,7 +52,7 @@ begin
     -- guard:token_fence
     if v_task.run_id is null or v_task.session_id is distinct from v_part[4]::bigint or v_task.fence <> v_part[5]::int then
         perform pawl._raise('PW005', 'the run was given to another claim, or has ended',
-            'Roll back: whoever holds the run now will do this step.');
+            'Roll back: the worker that holds the run now executes this step.');
     end if;
     if not v_task.kept then
         perform pawl._need_partitions(array[v_task.run_id], array['step']);
@@ -87,8 +87,8 @@ begin
 end
 $$;
 comment on function pawl.record_step(text, json) is
-'Records a step under its fence in the caller''s own transaction, so that the step''s effects on this database and its record commit together or not at all. Answers ok; or already when the step is recorded: then roll back, so that its effects do not happen a second time. When the run was cancelled or given to somebody else it raises an error, which ends the caller''s transaction.
-Twice: already.
-Locks: the row of the run, until the caller commits; commits of that run answer busy meanwhile, all others go on.
+'Records a step under its fence in the caller''s own transaction, so that the step''s effects on this database and its record commit together or not at all. Answers ok; or already when the step is recorded: then roll back, so that its effects do not happen a second time. If the run was cancelled or another worker holds it, it raises an error, which ends the caller''s transaction.
+If repeated: answers already.
+Locks: the row of the run, until the caller commits; until then commits of that run answer busy; other runs continue.
 Errors: PW003 malformed token or payload, PW005 lease lost, PW006 cancelled, PW007 the name is that of a wait or a child, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch; 40001 above read committed, or 23505 when the step was recorded since the snapshot.
-Bound: constant.';
+Limits: the cost is constant.';

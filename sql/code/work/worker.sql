@@ -80,10 +80,10 @@ end
 $$;
 comment on function pawl.register(text, text[], text[], interval, int) is
 'Registers a worker session: what it handles (names of workflows, or prefix patterns like billing.*), the runtimes it offers, and how long its lease lasts without a heartbeat. Returns the session number that every later call carries, the epoch, how often to send a heartbeat, and how many queues it handles now. Roles that are bound to one tenant may have as many sessions at a time as set_session_limit() says.
-Twice: another session.
+If repeated: registers another session.
 Locks: none; for a role that is bound to a tenant, the row of the tenant, so that its registrations take turns.
 Errors: PW003 bad argument, PW007 the tenant has as many sessions as it may, PW008 isolation level, PW010 another transaction of the tenant registers for more than two seconds, PW011 protocol not supported.
-Bound: constant, and the number of queues.';
+Limits: the cost is constant, and the number of queues.';
 
 -- The session's row, or an error if it is not one that may act. A lease that ran out is still the
 -- session''s as long as no sweep has ended it.
@@ -221,11 +221,11 @@ begin
 end
 $$;
 comment on function pawl.heartbeat(bigint, json) is
-'Keeps the lease of a session, however many tasks it holds. running tells the steps that last, as [{"run", "task", "step", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task that the worker must be told about (cancelled, paused), one with notice drain when the worker should stop, or one row with nothing to tell; each says in tick_due whether housekeeping is due, so that the worker calls tick(). Where nobody has called it for two seconds, a session that is not bound to a tenant does a little of it here.
-Twice: renews again.
+'Keeps the lease of a session, however many tasks it holds. running lists the steps that last, as [{"run", "task", "step", "attempt", "started_ms", "timeout_ms"}], so that others can see them. The answer has one row for each held task with a notice (cancelled, paused), one with notice drain if the worker should stop, or one row without a notice. In each row, tick_due reports whether housekeeping is due, so that the worker calls tick(). If no caller has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+If repeated: renews the lease again.
 Locks: the row of the session, and up to 50 rows of late housekeeping, skipping locked ones.
 Errors: PW003 running is malformed, PW005 the session has ended, PW008 isolation level, PW009 running is over 64 kB, PW012 it belongs to an older epoch.
-Bound: 1,000 rows.';
+Limits: 1,000 rows.';
 
 create or replace function pawl.idle(session bigint, idle boolean default true)
 returns void
@@ -246,11 +246,11 @@ begin
 end
 $$;
 comment on function pawl.idle(bigint, boolean) is
-'Marks a session idle. The worker then claims once more and, if that gives it nothing, sleeps; a trigger, emit or signal that sees the mark sends one notification on the channel pawl_ followed by the session number. The next claim that gives it something takes the mark away.
-Twice: no change.
+'Marks a session idle. The worker then claims again and, if that returns nothing, sleeps. A trigger, emit or signal that sees the mark sends one notification on the channel pawl_ followed by the session number. The next claim that returns a task removes the mark.
+If repeated: changes nothing.
 Locks: the row of the session.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
-Bound: constant.';
+Limits: the cost is constant.';
 
 create or replace function pawl.leave(session bigint)
 returns int
@@ -277,11 +277,11 @@ begin
 end
 $$;
 comment on function pawl.leave(bigint) is
-'Ends a session in good order: what it still holds is given back and counts neither as an attempt nor as a crash. Returns how many tasks were given back. If another transaction holds one of them, the session stays and the call can be repeated.
-Twice: PW005, the session has ended.
+'Ends a session cleanly: the tasks that it still holds are released and count neither as an attempt nor as a crash. Returns how many tasks were released. If another transaction holds one of them, the session stays and the call can be repeated.
+If repeated: raises PW005, the session has ended.
 Locks: its tasks, skipping locked ones.
 Errors: PW005 the session has ended, PW008 isolation level, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch.
-Bound: 10,000 tasks.';
+Limits: 10,000 tasks.';
 
 -- Before a session of a role that is bound to p_tenant is registered: refuses it where p_max sessions of the tenant are there.
 create or replace function pawl._limit_sessions(p_tenant text, p_max int, p_now timestamptz)
@@ -301,7 +301,7 @@ begin
         perform from pawl_data.bound_tenant b where b.tenant = p_tenant for update skip locked;
         exit when found;
         if clock_timestamp() >= v_until then
-            perform pawl._raise('PW010', format('another transaction is registering a session of tenant "%s"', p_tenant), 'Send the call again.');
+            perform pawl._raise('PW010', format('another transaction is registering a session of tenant "%s"', p_tenant), 'Retry the call.');
         end if;
         perform pg_sleep(0.01);
     end loop;
