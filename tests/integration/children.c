@@ -114,7 +114,7 @@ a_parent_that_waits_holds_no_worker(void **state)
     begin(scene, &tale, "children.slow", slow_child);
     scene_go_on(scene);
     assert_string_equal(scene_state(scene, scene->run_id), "PAUSED child");
-    scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "It waits for its child");
+    scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "Waiting for child run");
     assert_string_equal(scene_state(scene, child_of(scene, child)), "PAUSED signal");
     assert_int_equal(pawl_worker_counter(scene->worker, "held"), 0);
     scene_do(scene, "select pawl.signal($1, 'go')", child);

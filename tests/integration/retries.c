@@ -120,7 +120,7 @@ a_step_is_tried_as_often_as_its_own_policy_says_and_no_second_layer_begins(void 
     assert_int_equal(tale.tries, 1);
     assert_string_equal(scene_state(scene, scene->run_id), "PAUSED retry");
     scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
-        "Attempt 2 of 3 of step try#1 is due in 1 s after \"nobody is there, try 1\"");
+        "Attempt 2 of 3 of step try#1 starts in 1 s. Last error: \"nobody is there, try 1\"");
     scene_advance(scene, 2000);
     scene_go_on(scene);
     assert_int_equal(tale.tries, 2);

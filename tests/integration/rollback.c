@@ -366,7 +366,7 @@ a_worker_without_the_undo_handler_leaves_the_rollback_to_another(void **state)
         scene_go_on(scene);
         assert_string_equal(scene_state(scene, scene->run_id), "PAUSED retry");
         scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
-            "of 300 of step rollback:no_undo_handler#0 is due in");
+            "of 300 of step rollback:no_undo_handler#0 starts in");
         scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
             "after \"the worker has no undo handler \"take_back\"\"");
         scene_advance(scene, 60000);

@@ -105,7 +105,7 @@ a_sleep_lets_go_of_the_worker_until_its_time_has_come(void **state)
     begin(scene, "waits.sleep", sleeper, &tale);
     assert_string_equal(scene_state(scene, scene->run_id), "PAUSED sleep");
     assert_int_equal(pawl_worker_counter(scene->worker, "held"), 0);
-    scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "It sleeps in nap#1 until");
+    scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "Sleeping in nap#1 until");
     scene_advance(scene, 72 * HOUR - 1000);
     scene_go_on(scene);
     assert_int_equal(tale.executed, 1);

@@ -330,7 +330,7 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return 'a keeper is missing: no role that is free of tenants has called pawl.tick() for a minute; start pawl keeper, or a worker of such a role';
+    return 'A keeper is missing: no role that is free of tenants has called pawl.tick() for a minute. Start pawl keeper, or a worker of such a role';
 end
 $$;
 comment on function pawl._keeper_cure() is 'what to do if no caller does housekeeping for all tenants';

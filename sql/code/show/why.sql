@@ -17,7 +17,7 @@ begin
         else format('%s days', round(v_s / 86400)) end;
 end
 $$;
-comment on function pawl._ago(interval) is 'a length of time for people';
+comment on function pawl._ago(interval) is 'a human-readable length of time';
 
 create or replace function pawl.why(run uuid)
 returns text
@@ -57,7 +57,7 @@ begin
 end
 $$;
 comment on function pawl.why(uuid) is
-'Says what a run waits for, and what to do about it; for a run that has ended, how and when. The first sentence names the wait that can wake the run first; the others follow, ten of them at most.
+'States in one line what a run is doing or waiting for, and what to do about it; for an ended run, how and when it ended. The first wait that it names can wake the run first; up to ten other waits follow.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
@@ -70,7 +70,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return format('It is paused%s since %s (%s ago)%s; resume it with pawl.resume.', coalesce(' by ' || (p_paused ->> 'by'), ''),
+    return format('Paused%s at %s (%s ago)%s. Resume it with pawl.resume().', coalesce(' by ' || (p_paused ->> 'by'), ''),
         to_char((p_paused ->> 'at')::timestamptz, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(p_now - (p_paused ->> 'at')::timestamptz),
         coalesce(': ' || left(p_paused ->> 'why', 200), ''));
 end
@@ -118,10 +118,10 @@ begin
     select count(*) into v_open
     from (select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
     if p_run.ending is not null then
-        return format('It is ending: %s %s ago; %s, and nothing new starts.',
+        return format('Ending: %s %s ago. %s; no new step starts.',
             case when p_run.ending ->> 'status' = '3' then 'cancelled' else 'a step failed' end,
             pawl._ago(p_now - (p_run.ending ->> 'at')::timestamptz),
-            case v_open when 0 then 'no task is held' when 1 then '1 task is still held' else v_open || ' tasks are still held' end);
+            case v_open when 0 then 'No task is held' when 1 then '1 task is still held' else v_open || ' tasks are still held' end);
     end if;
     if p_run.paused is not null and p_shown.place is distinct from 2 then
         return pawl._why_paused(p_run.paused, p_now);
@@ -129,12 +129,12 @@ begin
     if p_shown.run_id is null then
         select w.* into v_wait
         from pawl_data.wait w where w.run_id = p_run.run_id and w.kind = 5 order by w.seq, w.task_no limit 1;
-        return format('Step %s waits for its child %s since %s.', pawl._shown_name(p_run.run_id, v_wait.task_no, null), v_wait.child_id,
+        return format('Step %s: waiting for child run %s since %s.', pawl._shown_name(p_run.run_id, v_wait.task_no, null), v_wait.child_id,
             to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'));
     end if;
     v_why := pawl._why_task(p_shown, p_now);
     return format('Step %s%s: %s', pawl._shown_name(p_run.run_id, p_shown.task_no, null),
-        case when v_open > 10000 then ', one of over 10000 open ones' when v_open > 1 then format(', one of %s open ones', v_open) else '' end,
+        case when v_open > 10000 then ' (1 of over 10000 open tasks)' when v_open > 1 then format(' (1 of %s open tasks)', v_open) else '' end,
         lower(left(v_why, 1)) || substr(v_why, 2));
 end
 $$;
@@ -149,21 +149,21 @@ as $$
 declare
     v_run pawl_data.run := pawl._last_run(p_run);
     v_ago text := pawl._ago(p_now - v_run.ended_at);
-    v_next text := case when v_run.rolled_back and pawl._was_undone(p_run) then 'steps were undone, so begin anew with pawl.fork'
-                        else 'start its next round with pawl.retry' end;
+    v_next text := case when v_run.rolled_back and pawl._was_undone(p_run) then 'Its steps were rolled back, so it cannot be retried. Start a new run with pawl.fork().'
+                        else 'Retry it with pawl.retry().' end;
 begin
     if v_run.run_id is null or v_run.tenant <> coalesce(p_bound, v_run.tenant) then
         perform pawl._raise('PW001', format('run %s not found', p_run), 'Check the id: the run may be older than the retention, or in another database.');
     end if;
     if v_run.error ->> 'code' = 'rollback_failed' then
-        return format('It ended ERROR %s ago because %s; not undone: %s; use pawl.rollback_retry or pawl.rollback_skip.', v_ago,
-            case when v_run.error -> 'error' ->> 'code' = 'record_too_large' then 'its undos need more than a worker can be given'
+        return format('Ended ERROR %s ago: %s. Not undone: %s. Fix the cause and call pawl.rollback_retry(), or skip it with pawl.rollback_skip().', v_ago,
+            case when v_run.error -> 'error' ->> 'code' = 'record_too_large' then 'its undos are larger than one claim can return'
                  else 'an undo failed' end, left(v_run.error ->> 'not_undone', 1000));
     end if;
     if v_run.status = 1 then
-        return format('It ended SUCCESS %s ago; it waits for nothing.', v_ago);
+        return format('Ended SUCCESS %s ago.', v_ago);
     end if;
-    return format('It %s %s ago%s; %s.', case v_run.status when 2 then 'ended ERROR' else 'was CANCELLED' end, v_ago,
+    return format('%s %s ago%s. %s', case v_run.status when 2 then 'Ended ERROR' else 'Ended CANCELLED' end, v_ago,
         -- guard:why_short
         coalesce(': ' || left(coalesce(v_run.error ->> 'message', v_run.error ->> 'code', v_run.error::text), 200), ''), v_next);
 end
@@ -181,14 +181,14 @@ declare
     v_grace timestamptz;
 begin
     if pawl._is_live(p_worker.session_id, p_worker.ended_at, p_worker.lease_until, p_now) is not true then
-        return format('It was lost by worker %s, whose %s, and is not yet taken; %s.',
-            p_worker.name, case when p_worker.lease_until < p_now then format('lease ended %s ago', pawl._ago(p_now - p_worker.lease_until))
-                                else 'session is over' end,
-            case when pawl._keeper_missing(p_now) then pawl._keeper_cure() else 'the next pawl.tick() of any worker takes it back' end);
+        return format('Queued: worker %s lost it when its %s. %s.',
+            p_worker.name, case when p_worker.lease_until < p_now then format('lease expired %s ago', pawl._ago(p_now - p_worker.lease_until))
+                                else 'session ended' end,
+            case when pawl._keeper_missing(p_now) then pawl._keeper_cure() else 'The next pawl.tick() of any worker reclaims it' end);
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
         select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
-        return format('It is ending: cancelled %s ago, worker %s has been told and has %s more to let go.',
+        return format('Ending: cancelled %s ago. Worker %s has been notified and has %s left to release it.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), p_worker.name,
             pawl._ago(coalesce(v_grace, p_now) - p_now));
     end if;
@@ -197,10 +197,10 @@ begin
     -- guard:why_own_step
     where r ->> 'run' = p_task.run_id::text and coalesce((r ->> 'task')::int, 0) = p_task.task_no
     limit 1;
-    return format('It is %s by worker %s%s, whose lease is live for %s more%s.',
-        case when p_task.rolling_back then 'rolled back' when p_task.started then 'held' else 'claimed ahead' end,
-        p_worker.name, coalesce(' in step ' || v_step, ''), pawl._ago(p_worker.lease_until - p_now),
-        case when p_task.paused is not null then '; it pauses when its step is done' else '' end);
+    return format('%1$s%3$s on worker %2$s (lease valid for %4$s)%5$s.',
+        case when p_task.rolling_back then 'Rolling back' when p_task.started then 'Running' else 'Claimed, not started yet,' end,
+        p_worker.name, coalesce(' step ' || v_step, ''), pawl._ago(p_worker.lease_until - p_now),
+        case when p_task.paused is not null then '; pauses after this step' else '' end);
 end
 $$;
 comment on function pawl._why_held(pawl_data.task, pawl_data.worker, timestamptz) is 'the sentence for a run that a worker holds';
@@ -264,8 +264,8 @@ begin
     return case p_kind
         when 'delay' then format('start in %s', v_left)
         when 'retry' then format('retry%s in %s', case when p_name <> '' then ' of step ' || p_name else '' end, v_left)
-        when 'sleep' then format('sleep %s, %s more', p_name, v_left)
-        when 'event' then format('event %s%s%s', p_wait.topic, case when p_wait.key <> '' then format(' with key "%s"', p_wait.key) else '' end,
+        when 'sleep' then format('sleep %s (%s left)', p_name, v_left)
+        when 'event' then format('event %s%s%s', p_wait.topic, case when p_wait.key <> '' then format(', key "%s"', p_wait.key) else '' end,
             v_until)
         when 'child' then format('child run %s', p_wait.child_id)
         else format('%s %s%s', p_kind, p_wait.topic, v_until) end;
@@ -311,29 +311,29 @@ begin
     if p_task.ending is not null and not p_task.rolling_back then
         -- Its worker was lost after the cancel, and its parent could not be locked then. The end of the grace period tries again.
         select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
-        return format('It is ending: cancelled %s ago, and its worker is gone. It ends when its grace period has passed (%s left) and no other transaction locks its parent run.',
+        return format('Ending: cancelled %s ago. Its worker is gone. Ends when its grace period has passed (%s left) and no other transaction locks its parent run.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), pawl._ago(coalesce(v_grace, p_now) - p_now));
     end if;
     select o.* into v_first from pawl._open_waits(p_task.run_id, p_task.task_no, p_now, 1) o;
     v_wait := v_first.wait;
     v_since := to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS');
-    v_until := case when v_wait.due_at < 'infinity' then format(', times out in %s', pawl._ago(v_wait.due_at - p_now)) else '' end;
+    v_until := case when v_wait.due_at < 'infinity' then format('; times out in %s', pawl._ago(v_wait.due_at - p_now)) else '' end;
     return case v_first.kind
-        when 'delay' then format('It is delayed: it starts in %s, at %s.', pawl._ago(p_task.due_at - p_now),
+        when 'delay' then format('Scheduled to start at %2$s (in %1$s).', pawl._ago(p_task.due_at - p_now),
             to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS'))
-        when 'retry' then format('Attempt %s of %s%s is due in %s after "%s".', (v_first.try ->> 'n')::int + 1, v_first.try ->> 'of',
+        when 'retry' then format('Attempt %s of %s%s starts in %s. Last error: "%s".', (v_first.try ->> 'n')::int + 1, v_first.try ->> 'of',
             case when v_first.name <> '' then ' of step ' || v_first.name else '' end, pawl._ago(v_first.due_at - p_now),
             left(coalesce(case when json_typeof(v_first.try -> 'error') = 'object' then v_first.try -> 'error' ->> 'message' end,
                           v_first.try ->> 'error'), 200))
-        when 'sleep' then format('It sleeps in %s until %s, %s more.', v_wait.name,
+        when 'sleep' then format('Sleeping in %s until %s (%s left).', v_wait.name,
             to_char(v_wait.due_at, 'YYYY-MM-DD HH24:MI:SS'), pawl._ago(v_wait.due_at - p_now))
-        when 'event' then format('It waits for event %s%s%s since %s%s; emit it with pawl.emit.', v_wait.topic,
-            case when v_wait.key <> '' then format(' with key "%s"', v_wait.key) else '' end,
+        when 'event' then format('Waiting for event %s%s%s since %s%s. Emit it with pawl.emit().', v_wait.topic,
+            case when v_wait.key <> '' then format(', key "%s",', v_wait.key) else '' end,
             coalesce(' with ' || (select string_agg(m.key || ' = ' || m.value, ' and ') from json_each(v_wait.match) m), ''), v_since, v_until)
-        when 'signal' then format('It waits for signal %s since %s%s; send it with pawl.signal.', v_wait.topic, v_since, v_until)
-        when 'child' then format('It waits for its child %s (step %s) since %s.', v_wait.child_id, v_wait.name, v_since)
-        when 'approval' then format('It waits for approval %s since %s%s; decide with pawl.approve or pawl.reject.', v_wait.topic, v_since, v_until)
-        else format('It waits until %s.', to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS')) end;
+        when 'signal' then format('Waiting for signal %s since %s%s. Send it with pawl.signal().', v_wait.topic, v_since, v_until)
+        when 'child' then format('Waiting for child run %s (step %s) since %s.', v_wait.child_id, v_wait.name, v_since)
+        when 'approval' then format('Waiting for approval %s since %s%s. Decide with pawl.approve() or pawl.reject().', v_wait.topic, v_since, v_until)
+        else format('Waiting until %s.', to_char(p_task.due_at, 'YYYY-MM-DD HH24:MI:SS')) end;
 end
 $$;
 comment on function pawl._why_waiting(pawl_data.task, timestamptz) is 'the sentence for a run that waits';
@@ -354,7 +354,7 @@ declare
     v_handler text := p_queue.name || coalesce(' with runtime ' || (
         select w.runtime from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id), '')
         || case when p_task.tenant <> '' and (select s.tenants_bound from pawl_data.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
-    v_what text := case when p_task.rolling_back then 'It is to roll back, but ' else 'It is queued, but ' end;
+    v_what text := case when p_task.rolling_back then 'Rollback queued, but ' else 'Queued, but ' end;
 begin
     select p.* into v_pause
     from pawl_data.pause p
@@ -362,7 +362,7 @@ begin
        or p.subject = 'workflow' and p.name = (select w.name from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id)
     order by p.paused_at limit 1;
     if found then
-        return format('%s%s %s was paused by %s since %s%s; resume it with pawl.resume_%s.', v_what, v_pause.subject, v_pause.name,
+        return format('%1$s%4$s paused %2$s %3$s at %5$s%6$s. Resume it with pawl.resume_%7$s().', v_what, v_pause.subject, v_pause.name,
             v_pause.paused_by, to_char(v_pause.paused_at, 'YYYY-MM-DD HH24:MI:SS'), coalesce(': ' || left(v_pause.why, 200), ''),
             v_pause.subject);
     end if;
@@ -373,21 +373,21 @@ begin
     where p_queue.queue_id = any (w.queue_ids) and (w.tenant is null or w.tenant = p_task.tenant)
     order by not w.draining and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) desc, w.lease_until desc limit 1;
     if not found then
-        return format('%sno worker was ever seen that handles %s; start one.', v_what, v_handler);
+        return format('%sno worker has ever registered a handler for %s. Start one.', v_what, v_handler);
     end if;
     v_live := pawl._is_live(v_last.session_id, v_last.ended_at, v_last.lease_until, p_now);
     -- guard:why_draining
     if v_last.draining or not v_live then
-        return format('%sno live worker handles %s; the last one, %s, %s; start one.', v_what, v_handler, v_last.name,
-            case when v_live then 'is to leave'
-                 else format('was seen %s ago', pawl._ago(p_now - pawl._shift(v_last.lease_until, - v_last.lease))) end);
+        return format('%sthe last worker for %s, %s, %s. Start one.', v_what, v_handler, v_last.name,
+            case when v_live then 'is draining'
+                 else format('was last seen %s ago', pawl._ago(p_now - pawl._shift(v_last.lease_until, - v_last.lease))) end);
     end if;
     if p_task.place = 3 then
-        return format('%sit is suspect: %s workers lost their lease while they held it, so it waits for one with nothing else in flight.', v_what,
+        return format('%ssuspect: %s workers lost their lease while running it. It waits for a worker with no other run.', v_what,
             p_task.crashes);
     end if;
     if p_task.place = 1 and pawl._keeper_missing(p_now) then
-        return format('It has been due for %s, but only housekeeping makes it ready; %s.', pawl._ago(p_now - p_task.due_at), pawl._keeper_cure());
+        return format('Due for %s, but only housekeeping makes it ready. %s.', pawl._ago(p_now - p_task.due_at), pawl._keeper_cure());
     end if;
     -- guard:why_ahead_tenant
     select count(*) filter (where v_all or c.tenant = p_task.tenant) into v_ahead
@@ -397,8 +397,8 @@ begin
           and (t.priority < p_task.priority or t.priority = p_task.priority and t.due_at < p_task.due_at)
         limit 10001
     ) c;
-    return format('It is %s for %s: %s in queue %s before it, and live workers handle the queue.',
-        case when p_task.rolling_back then 'queued to roll back' else 'queued' end, pawl._ago(p_now - p_task.due_at),
+    return format('%s for %s: %s ahead of it in queue %s. Live workers handle the queue.',
+        case when p_task.rolling_back then 'Rollback queued' else 'Queued' end, pawl._ago(p_now - p_task.due_at),
         case when v_ahead = 0 then 'nothing is' when v_ahead = 1 then '1 task is'
              when v_ahead > 10000 then 'over 10000 tasks are' else v_ahead || ' tasks are' end, p_queue.name);
 end

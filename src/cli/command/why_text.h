@@ -4,7 +4,7 @@
 #define PW_CLI_COMMAND_WHY_TEXT_H
 
 /*
- * "... resume it with pawl.resume." becomes "... resume it with pawl run resume 01998f4e-...". Functions without a command stay. Malloced;
+ * "... Resume it with pawl.resume()." becomes "... Resume it with pawl run resume 01998f4e-...". Functions without a command stay. Malloced;
  * NULL if why is NULL or out of memory.
  */
 char *why_text(const char *why, const char *run_id);

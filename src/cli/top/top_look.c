@@ -477,13 +477,13 @@ write_error(char room[static TOP_TEXT_SIZE], const char *error)
 }
 
 /*
- * Of 'Attempt 2 of 5 of step pack is due in 4 s after "no paper".' the text between the quotes, or all of another sentence. Other waits
+ * Writes the text in quotes of 'Attempt 2 of 5 of step pack starts in 4 s. Last error: "no paper".', or all of another sentence. Other waits
  * of the run may follow.
  */
 static void
 write_cause(char room[static TOP_TEXT_SIZE], const char *why)
 {
-    static const char before[] = " after \"";
+    static const char before[] = " Last error: \"";
     static const char others[] = "\". Also open: ";
     const char *begin = strstr(why, before);
     const char *end = begin == NULL ? NULL : strstr(begin, others);

@@ -15,7 +15,7 @@ select t.session() as other \gset
 select count(*) from pawl.claim(:s, 1) \gset
 select is(t.failed(:s, :'r', 'a', '{"message": "no"}'), 'ok', 'the last try');
 select is(t.state(:'r'), 'RUNNING', 'a task is still held');
-select matches(pawl.why(:'r'), 'It is ending: a step failed .* 1 task is still held, and nothing new starts', 'why');
+select matches(pawl.why(:'r'), 'Ending: a step failed .* 1 task is still held; no new step starts', 'why');
 select is((select count(*) from pawl.claim(:other, 10)), 0::bigint, 'nothing new starts');
 select is((select string_agg(notice, ',') from pawl.heartbeat(:s) where run_id = :'r'), 'cancelled', 'the holder is told');
 select is(t.done(:s, :'r', 'b', '2'), 'ok', 'a result that arrives before the end');

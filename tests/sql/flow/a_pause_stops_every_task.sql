@@ -10,7 +10,7 @@ select is((select count(*) from pawl.claim(:other, 10)), 0::bigint, 'nothing is 
 select is(t.done(:s, :'r', 'a', '1'), 'ok', 'what is in flight is recorded');
 select is((select count(*) from pawl.claim(:other, 10)), 0::bigint, 'and what follows waits');
 select is(t.state(:'r'), 'PAUSED operator', 'paused');
-select matches(pawl.why(:'r'), 'It is paused by .* lunch', 'why');
+select matches(pawl.why(:'r'), 'Paused by .* lunch', 'why');
 select is((select answer from pawl.resume(array[:'r'::uuid])), 'ok', 'resumed');
 select is((select string_agg(workflow, ' ' order by task) from pawl.claim(:other, 10)), 'p.flow/b p.flow/c', 'both go on');
 select * from finish();

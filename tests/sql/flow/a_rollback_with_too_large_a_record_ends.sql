@@ -15,7 +15,7 @@ select is(t.failed(:s, :'r', 'c', '{"message": "no"}'), 'ok', 'the run fails');
 select is((select count(*) from pawl.claim(:s, 10)), 0::bigint, 'the rollback cannot be handed out');
 select is((select concat_ws(' ', status, error ->> 'code', error -> 'error' ->> 'code', error -> 'not_undone') from pawl.result(:'r')),
     'ERROR rollback_failed record_too_large ["b#1", "a#1"]', 'and ends, with what is left to undo');
-select is(pawl.why(:'r'), 'It ended ERROR 0 s ago because its undos need more than a worker can be given; not undone: ["b#1", "a#1"]; use pawl.rollback_retry or pawl.rollback_skip.', 'why');
+select is(pawl.why(:'r'), 'Ended ERROR 0 s ago: its undos are larger than one claim can return. Not undone: ["b#1", "a#1"]. Fix the cause and call pawl.rollback_retry(), or skip it with pawl.rollback_skip().', 'why');
 select is(pawl.rollback_skip(:'r', 'b#1'), 'ok', 'an operator skips one');
 select is((select record -> 'undos' -> 0 ->> 'name' from pawl.claim(:s, 10)), 'a#1', 'and the other is handed out');
 select * from finish();

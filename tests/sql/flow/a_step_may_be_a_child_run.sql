@@ -11,7 +11,7 @@ select run_id as r from pawl.trigger('p.flow', '5') \gset
 select count(*) from pawl.claim(:s, 10) \gset
 select t.done(:s, :'r', 'a', '[1, 2]') as c \gset
 select is(t.state(:'r'), 'PAUSED child', 'it waits for its children');
-select matches(pawl.why(:'r'), 'Step kid waits for its child', 'and says so');
+select matches(pawl.why(:'r'), 'Step kid: waiting for child run', 'and says so');
 select is((select count(*) from pawl.list_runs('kid.flow') where parent_id = :'r'), 3::bigint, 'three children');
 select is((select string_agg(input::jsonb::text, '; ' order by input::text desc) from pawl.claim(:s, 10)), '{"a": [1, 2], "run": 5}; {"run": 5, "item": 2, "index": 1}; {"run": 5, "item": 1, "index": 0}', 'each with its input');
 select string_agg(answer, ' ') as a from (select (pawl.complete(:s, h.run_id, h.fence, '"k"')).answer from pawl.held(:s) h) x \gset

@@ -16,14 +16,14 @@ select pawl.test_clock_set(pawl.now() + interval '55 s') \g /dev/null
 select setval('pawl_data.housekeeping_clock', pawl._micros(pawl.now())) \g /dev/null
 select is((select count(*) from pawl.doctor() where what = 'keeper'), 0::bigint, 'a minute has not passed');
 select is((select notice from pawl.list_workers() where session = :s), null, 'list_workers has no notice');
-select is(pawl.why(:'l'), 'It was lost by worker worker, whose lease ended 25 s ago, and is not yet taken; the next pawl.tick() of any worker takes it back.', 'a lost run will be taken back');
+select is(pawl.why(:'l'), 'Queued: worker worker lost it when its lease expired 25 s ago. The next pawl.tick() of any worker reclaims it.', 'a lost run will be taken back');
 
 select pawl.test_clock_set(pawl.now() + interval '20 s') \g /dev/null
-\set cure 'a keeper is missing: no role that is free of tenants has called pawl.tick() for a minute; start pawl keeper, or a worker of such a role'
+\set cure 'A keeper is missing: no role that is free of tenants has called pawl.tick() for a minute. Start pawl keeper, or a worker of such a role'
 select is((select level || ': ' || cure from pawl.doctor() where what = 'keeper'), 'error: ' || :'cure' || '.', 'nobody has for a minute');
 select is((select notice from pawl.list_workers() where session = :s), :'cure', 'list_workers says so');
-select is(pawl.why(:'r'), 'It has been due for 65 s, but only housekeeping makes it ready; ' || :'cure' || '.', 'why of a run whose time has come');
-select is(pawl.why(:'l'), 'It was lost by worker worker, whose lease ended 45 s ago, and is not yet taken; ' || :'cure' || '.', 'and of a lost one');
+select is(pawl.why(:'r'), 'Due for 65 s, but only housekeeping makes it ready. ' || :'cure' || '.', 'why of a run whose time has come');
+select is(pawl.why(:'l'), 'Queued: worker worker lost it when its lease expired 45 s ago. ' || :'cure' || '.', 'and of a lost one');
 
 call pawl.tick();
 call pawl.tick(true);

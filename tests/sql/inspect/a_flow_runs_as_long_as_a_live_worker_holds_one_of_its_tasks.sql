@@ -10,5 +10,5 @@ select is((select worker from pawl.get_run(:'r')), 'web-1', 'both work on it');
 select pawl.test_clock_advance('6 s') \g /dev/null
 select is((select concat_ws(' ', status, worker) from pawl.get_run(:'r')), 'RUNNING web-2', 'one goes on');
 select is((select concat_ws(' ', status, worker) from pawl.list_runs()), 'RUNNING web-2', 'in a list, too');
-select is(pawl.why(:'r'), 'Step two, one of 2 open ones: it is held by worker web-2, whose lease is live for 60 min more.', 'which is told');
+select is(pawl.why(:'r'), 'Step two (1 of 2 open tasks): running on worker web-2 (lease valid for 60 min).', 'which is told');
 select * from finish();

@@ -10,7 +10,7 @@ select is(wake(:'r'), 'already', 'a queued run');
 select c.fence as f from t.one(:s) c \gset
 select is(wake(:'r'), 'refused: a worker holds it', 'a run that a worker holds');
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'paid', '42', timeout => '1 h')), 'ok', 'it waits');
-select is(wake(:'r'), 'refused: it waits for event paid with key "42" (times out in 60 min), and a wake ends only a backoff, a delay or a sleep', 'a wait for an event');
+select is(wake(:'r'), 'refused: it waits for event paid, key "42" (times out in 60 min), and a wake ends only a backoff, a delay or a sleep', 'a wait for an event');
 select is((select count(*) from pawl_data.wait), 1::bigint, 'which stays open');
 select run_id as r, fence as f from t.held(:s) \gset
 select is((select answer from pawl.wait_signal(:s, :'r', :f, 'go')), 'ok', 'another waits');

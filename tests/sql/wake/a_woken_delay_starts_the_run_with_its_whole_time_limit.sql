@@ -15,7 +15,7 @@ select run_id as f from pawl.trigger('f.flow', delay => '2 days') \gset
 select is((select string_agg(answer, ' ') from pawl.wake(array[:'f']::uuid[])), 'ok', 'a flow is woken');
 select is((select string_agg(w.due_at::text, ' ') from pawl_data.wait w where w.run_id = :'f' and w.name = 'timeout'), (pawl.now() + interval '10 min')::text, 'with its whole time limit');
 select is((select string_agg(task_no || ' ' || place, ', ' order by task_no) from pawl_data.task where run_id = :'f'), '0 4, 1000000 0, 2000000 0', 'its first tasks are ready');
-select is(pawl.why(:'f') ~ '^Step a, one of 2 open ones: it is queued', true, 'and shown so');
+select is(pawl.why(:'f') ~ '^Step a [(]1 of 2 open tasks[)]: queued', true, 'and shown so');
 -- A run that has started, and that a claim has put off.
 update pawl_data.task set place = 1, due_at = pawl.now() + interval '1 min', reason = 'delay' where run_id = :'r';
 select is((select string_agg(answer, ' ') from pawl.wake(array[:'r']::uuid[])), 'ok', 'a run that has started and was put off is woken');

@@ -8,7 +8,7 @@ update pawl_data.setting set tenants_bound = true;
 select run_id as first from pawl.trigger('test.flow', tenant => 'b') \gset
 select run_id as r from pawl.trigger('test.flow', tenant => 'a') \gset
 update pawl_data.task set due_at = due_at - interval '1 s' where run_id = :'first';
-select is(pawl.why(:'r'), 'It is queued, but no worker was ever seen that handles test.flow for tenant "a"; start one.', 'one that lives');
+select is(pawl.why(:'r'), 'Queued, but no worker has ever registered a handler for test.flow for tenant "a". Start one.', 'one that lives');
 select 'ww_' || current_database() as bound \gset
 create role :"bound" login;
 select pawl.grant_role(:'bound', 'reader', 'a') \g /dev/null
@@ -18,13 +18,13 @@ select is((select workers from pawl.list_workflows()), 0, 'nor with the workflow
 reset session authorization;
 select is((select concat(q.workers, w.workers) from pawl.list_queues() q, pawl.list_workflows() w), '11', 'who is bound to nobody sees it');
 select pawl.leave(:b) \g /dev/null
-select is(pawl.why(:'r'), 'It is queued, but no worker was ever seen that handles test.flow for tenant "a"; start one.', 'one that left');
+select is(pawl.why(:'r'), 'Queued, but no worker has ever registered a handler for test.flow for tenant "a". Start one.', 'one that left');
 select t.session(name => 'of-all') as w \gset
 set session authorization :"bound";
-select is(pawl.why(:'r'), 'It is queued for 0 s: nothing is in queue test.flow before it, and live workers handle the queue.', 'what others have in the queue is not told');
+select is(pawl.why(:'r'), 'Queued for 0 s: nothing is ahead of it in queue test.flow. Live workers handle the queue.', 'what others have in the queue is not told');
 select is((select workers from pawl.list_queues()), 1, 'a worker of everybody counts');
 reset session authorization;
-select is(pawl.why(:'r'), 'It is queued for 0 s: 1 task is in queue test.flow before it, and live workers handle the queue.', 'who is bound to nobody is told');
+select is(pawl.why(:'r'), 'Queued for 0 s: 1 task is ahead of it in queue test.flow. Live workers handle the queue.', 'who is bound to nobody is told');
 drop owned by :"bound";
 drop role :"bound";
 select * from finish();

@@ -4,8 +4,8 @@ select plan(2);
 select pawl.create_workflow('test.flow', 'python') \g /dev/null
 select t.session('{test.flow}') as s \gset
 select run_id as r from pawl.trigger('test.flow') \gset
-select is(pawl.why(:'r'), 'It is queued, but no worker was ever seen that handles test.flow with runtime python; start one.', 'none was seen');
+select is(pawl.why(:'r'), 'Queued, but no worker has ever registered a handler for test.flow with runtime python. Start one.', 'none was seen');
 select t.session('{test.flow}', name => 'py-1', runtimes => '{python}') as p \gset
 select pawl.leave(:p) \g /dev/null
-select is(pawl.why(:'r'), 'It is queued, but no live worker handles test.flow with runtime python; the last one, py-1, was seen 0 s ago; start one.', 'one has left');
+select is(pawl.why(:'r'), 'Queued, but the last worker for test.flow with runtime python, py-1, was last seen 0 s ago. Start one.', 'one has left');
 select * from finish();

@@ -4,5 +4,5 @@ set timezone to 'UTC';
 select t.session() as s \gset
 select t.run() as r \gset
 select is(pawl.pause_workflow('test.flow', 'deploy', 'ann'), 'ok', 'paused');
-select is(pawl.why(:'r'), format('It is queued, but workflow test.flow was paused by ann since %s: deploy; resume it with pawl.resume_workflow.', to_char(pawl.now(), 'YYYY-MM-DD HH24:MI:SS')), 'exactly');
+select is(pawl.why(:'r'), format('Queued, but ann paused workflow test.flow at %s: deploy. Resume it with pawl.resume_workflow().', to_char(pawl.now(), 'YYYY-MM-DD HH24:MI:SS')), 'exactly');
 select * from finish();

@@ -10,10 +10,10 @@ select is((select answer from pawl.fail(:s, :'odd', :f, '["not", "an object"]', 
 select t.run() as gone \gset
 select is((select answer from pawl.cancel(array[:'gone'::uuid], 'enough')), 'ok', 'one is cancelled');
 select pawl.test_clock_advance('3 days') \gset
-select is(pawl.why(:'good'), 'It ended SUCCESS 3 days ago; it waits for nothing.', 'SUCCESS');
-select is(pawl.why(:'bad'), 'It ended ERROR 3 days ago: boom; start its next round with pawl.retry.', 'ERROR');
-select is(pawl.why(:'odd'), 'It ended ERROR 3 days ago: ["not", "an object"]; start its next round with pawl.retry.', 'ERROR with another kind of error');
-select is(pawl.why(:'gone'), 'It was CANCELLED 3 days ago: enough; start its next round with pawl.retry.', 'CANCELLED');
+select is(pawl.why(:'good'), 'Ended SUCCESS 3 days ago.', 'SUCCESS');
+select is(pawl.why(:'bad'), 'Ended ERROR 3 days ago: boom. Retry it with pawl.retry().', 'ERROR');
+select is(pawl.why(:'odd'), 'Ended ERROR 3 days ago: ["not", "an object"]. Retry it with pawl.retry().', 'ERROR with another kind of error');
+select is(pawl.why(:'gone'), 'Ended CANCELLED 3 days ago: enough. Retry it with pawl.retry().', 'CANCELLED');
 select throws_ok($$select pawl.why(gen_random_uuid())$$, 'PW001', null, 'an unknown run');
 select throws_ok($$select pawl.why(null)$$, 'PW001', null, 'no run');
 select * from finish();

@@ -12,6 +12,6 @@ select t.dblink_connect('other', format('host=%s port=%s user=%s dbname=%L', spl
 select t.dblink_exec('other', 'begin') as x \gset
 select x from t.dblink('other', format('select 1 from pawl_data.task where run_id = %L for update', :'r')) r (x int) \g /dev/null
 select t.later('6 s') \g /dev/null
-select is(pawl.why(:'c'), 'It is ending: cancelled 6 s ago, and its worker is gone. It ends when its grace period has passed (24 s left) and no other transaction locks its parent run.', 'exactly');
+select is(pawl.why(:'c'), 'Ending: cancelled 6 s ago. Its worker is gone. Ends when its grace period has passed (24 s left) and no other transaction locks its parent run.', 'exactly');
 select t.dblink_disconnect('other') as x \gset
 select * from finish();

@@ -6,5 +6,5 @@ select pawl.create_workflow('kid.flow') as c, to_char(pawl.now(), 'YYYY-MM-DD HH
 select run_id as r, fence as f from t.held(:s) \gset
 select value ->> 'child' as k from t.item(:s, :'r', :f, 'child', 'kid#1', '{}', '{"workflow": "kid.flow"}') \gset
 select is(t.answer(:s, :'r', :f, 'suspend'), 'ok', 'waits');
-select is(pawl.why(:'r'), format('It waits for its child %s (step kid#1) since %s.', :'k', :'at'), 'exactly');
+select is(pawl.why(:'r'), format('Waiting for child run %s (step kid#1) since %s.', :'k', :'at'), 'exactly');
 select * from finish();

@@ -7,5 +7,5 @@ select is((select answer from pawl.fail(:s, :'r', :f, '{}', true)), 'ok', 'fails
 select fence as f from t.one(:s) \gset
 select is((select answer from pawl.fail(:s, :'r', :f, '{}')), 'ok', 'so does the undo');
 select pawl.test_clock_advance('1 min') \gset
-select is(pawl.why(:'r'), 'It ended ERROR 60 s ago because an undo failed; not undone: ["pay#1"]; use pawl.rollback_retry or pawl.rollback_skip.', 'exactly');
+select is(pawl.why(:'r'), 'Ended ERROR 60 s ago: an undo failed. Not undone: ["pay#1"]. Fix the cause and call pawl.rollback_retry(), or skip it with pawl.rollback_skip().', 'exactly');
 select * from finish();

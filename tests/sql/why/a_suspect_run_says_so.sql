@@ -4,5 +4,5 @@ select t.session() as s \gset
 select t.run() as r \gset
 select count(*) as n from pawl.claim(:s), pawl.release(:s, run_id, fence) \gset
 update pawl_data.task set crashes = 2, place = 3 where run_id = :'r';
-select is(pawl.why(:'r'), 'It is queued, but it is suspect: 2 workers lost their lease while they held it, so it waits for one with nothing else in flight.', 'exactly');
+select is(pawl.why(:'r'), 'Queued, but suspect: 2 workers lost their lease while running it. It waits for a worker with no other run.', 'exactly');
 select * from finish();
