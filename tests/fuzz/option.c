@@ -12,16 +12,17 @@
 static void
 write_all(const struct pw_options *options)
 {
-    static const char *const names[] = {
-        "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p"};
     struct pw_json_writer writer;
     struct pw_buf buf;
 
     pw_buf_init(&buf, 4 * 1024 * 1024);
     pw_json_writer_init(&writer, &buf);
     pw_json_open(&writer, '{');
-    for (size_t i = 0; i < PW_OPTIONS; i++)
-        pw_options_write(options, (enum pw_option)i, names[i], &writer);
+    for (size_t i = 0; i < PW_OPTIONS; i++) {
+        const char name[] = {(char)('a' + i), '\0'};
+
+        pw_options_write(options, (enum pw_option)i, name, &writer);
+    }
     pw_options_write_policy(options, &writer);
     if (options->values[PW_OPTION_UNDO] != NULL)
         pw_options_write_undo(options, &writer);
