@@ -113,7 +113,7 @@ proctype worker(byte w)
     bool failed[2];   /* the first item tells of a failed try, and there is no other */
     bool alone[2];    /* this call has the step only */
     bool acked[2];    /* the step is known to be recorded, so that the call has the end only */
-    bool careful, second;
+    bool each, second;
     byte r;
 
 claim:
@@ -155,7 +155,7 @@ work:
         acked[0] = f[0] != 0 && t[0].step > 0;                   /* what the claim handed out */
         acked[1] = f[1] != 0 && t[1].step > 0;
         if :: f[0] != 0 && !acked[0] -> alone[0] = true :: skip fi;
-        careful = false
+        each = false
     };
 send:
     if
@@ -164,13 +164,13 @@ send:
            crashes++;
            if :: HOLDS(0, f[0]) && f[0] != 0 -> t[0].lost = true :: else fi;
            if :: HOLDS(1, f[1]) && f[1] != 0 -> t[1].lost = true :: else fi;
-           f[0] = 0; f[1] = 0; failed[1] = false; careful = false;
+           f[0] = 0; f[1] = 0; failed[1] = false; each = false;
            acked[0] = false; acked[1] = false; alone[0] = false;
            goto claim
        }
-    :: atomic { f[0] == 0 && f[1] == 0 -> failed[1] = false; careful = false; goto claim }
-    :: atomic { (f[0] != 0 || f[1] != 0) && careful -> pass_answered(); goto rest }
-    :: atomic { (f[0] != 0 || f[1] != 0) && !careful -> pass_over() }
+    :: atomic { f[0] == 0 && f[1] == 0 -> failed[1] = false; each = false; goto claim }
+    :: atomic { (f[0] != 0 || f[1] != 0) && each -> pass_answered(); goto rest }
+    :: atomic { (f[0] != 0 || f[1] != 0) && !each -> pass_over() }
     fi;
 setwise:
     if                                   /* commit(): the set-wise statement, item after item */
@@ -194,7 +194,7 @@ setwise:
            r = 0;
            UNLOCK(0); UNLOCK(1);
            first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0;
-           careful = true;
+           each = true;
            goto send
        }
     :: atomic { r == 2 && (!(PARTLY(0) || PARTLY(1)) || NO_whole_runs) -> r = 0; pass_answered(); goto rest }
@@ -237,7 +237,7 @@ rest:
            cuts++;
            UNLOCK(0); UNLOCK(1);
            first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0;
-           careful = true;
+           each = true;
            goto send
        }
     :: atomic {                          /* commit */
@@ -284,8 +284,8 @@ rest:
            UNLOCK(1)
        };
        if
-       :: atomic {                       /* the reply is lost: the same call again, carefully */
-              cuts < CUTS -> cuts++; first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0; careful = true; goto send
+       :: atomic {                       /* the reply is lost: the same call again, through commit_each */
+              cuts < CUTS -> cuts++; first[0] = 0; first[1] = 0; last[0] = 0; last[1] = 0; each = true; goto send
           }
        :: atomic {                       /* the reply: what was busy is sent again, what is lost is dropped */
               do
@@ -301,7 +301,7 @@ rest:
               :: else -> break
               od;
               r = 0;
-              careful = false;
+              each = false;
               goto send
           }
        fi

@@ -133,11 +133,11 @@ class Worker(threading.Thread):
             if not task.sent and self.random.random() < 0.02:
                 items = [("release", None, None, None, None)]
             batch.append((task, items))
-        carefully = any(t.sent for t in tasks) or self.random.random() < 0.25
+        each = any(t.sent for t in tasks) or self.random.random() < 0.25
         how = self.random.choice(["", "", "", "", "commit", "rollback"])
-        self.send(batch, carefully, how)
+        self.send(batch, each, how)
 
-    def send(self, batch, carefully, how):
+    def send(self, batch, each, how):
         runs, numbers, fences, items, owners = [], [], [], [], []
         for task, own in batch:
             for item in own:
@@ -147,7 +147,7 @@ class Worker(threading.Thread):
                 items.append(item)
                 owners.append((task, item))
         kinds, names, payloads, seqs, options = zip(*items)
-        call = (f"select to_jsonb(c) from pawl.commit{'_carefully' if carefully else ''}({self.session}, {array(runs, 'uuid')}, "
+        call = (f"select to_jsonb(c) from pawl.commit{'_each' if each else ''}({self.session}, {array(runs, 'uuid')}, "
                 f"{array(fences, 'int')}, {array(kinds, 'text')}, {array(names, 'text')}, {array(payloads, 'text')}, "
                 f"{array(seqs, 'int')}, {array(numbers, 'int')}, null, {array(options, 'text')}) c")
         again = {id(t): t.sent for t, _ in batch}
@@ -158,7 +158,7 @@ class Worker(threading.Thread):
         try:
             answers = self.ask(call)
         except SqlError as e:
-            if e.code not in AGAIN or carefully:
+            if e.code not in AGAIN or each:
                 raise
             self.crew.count("again")
             return

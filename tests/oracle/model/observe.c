@@ -91,7 +91,7 @@ oracle_enforce(struct oracle *oracle, const char *run, const char *limit, bool b
         return "not allowed: the run has no such limit";
     if (*at > oracle->now)
         return "not allowed: the limit is not over";
-    return busy ? oracle_put_off_limit(oracle, found, at) : oracle_enforce_limit(oracle, found, at);
+    return busy ? oracle_defer_limit(oracle, found, at) : oracle_enforce_limit(oracle, found, at);
 }
 
 const char *

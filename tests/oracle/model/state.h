@@ -433,7 +433,7 @@ bool oracle_row_is_held(const struct oracle *o, const struct oracle_run *run);
 void oracle_make_due(struct oracle *o, struct oracle_run *run);
 void oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool started);
 const char *oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
-const char *oracle_put_off_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
+const char *oracle_defer_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
 
 const char *oracle_cancel_run(
     struct oracle *o, struct oracle_run *run, const char *by, const char *why, bool rollback);

@@ -187,7 +187,7 @@ end_by_limit(struct oracle *o, struct oracle_run *run, const int64_t *limit)
 
 /* What cannot be ended now goes behind the others. */
 const char *
-oracle_put_off_limit(struct oracle *o, struct oracle_run *run, int64_t *limit)
+oracle_defer_limit(struct oracle *o, struct oracle_run *run, int64_t *limit)
 {
     *limit = o->now + 1000000;
     run->touched = true;
@@ -200,7 +200,7 @@ oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64_t *limit)
     const char *answer = end_by_limit(o, run, limit);
 
     if (strcmp(answer, "busy") == 0)
-        return oracle_put_off_limit(o, run, limit);
+        return oracle_defer_limit(o, run, limit);
     *limit = ORACLE_NONE;
     run->touched = true;
     return answer;

@@ -11,7 +11,7 @@ select json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'suspend')) as items \gset
 select is(t.answers(:s, :'items'), 'ok ok ok ok ok', 'the first time');
 select is(t.state(:'r'), 'PAUSED retry', 'the run waits');
-select is(t.answers(:s, :'items', carefully => true), 'already already already already already', 'the reply was lost, the same again');
+select is(t.answers(:s, :'items', each => true), 'already already already already already', 'the reply was lost, the same again');
 select is(t.answers(:s, :'items'), 'already already already already already', 'through commit as well');
 select is(t.audit(:'r'), 'attempt_failed', 'nothing is taken for a late result');
 select is((select count(*) from pawl.notes(:'r')), 1::bigint, 'the note is kept once');

@@ -105,7 +105,7 @@ comment on function t.answer(bigint, uuid, int, text, text, text, json, int) is 
 
 -- Many items at once: [{"run", "fence", "kind", "name", "payload", "option", "seq", "millis"}, ...]. payload is a text,
 -- so that it may be no JSON. Answers in the order of the items, with a space between: 'ok ok lease_lost'.
-create function t.answers(session bigint, items json, carefully boolean default false)
+create function t.answers(session bigint, items json, each boolean default false)
 returns text
 language plpgsql
 as $$
@@ -118,7 +118,7 @@ begin
            array_agg((i ->> 'millis')::int order by n) as millis, array_agg((i -> 'option')::text order by n) as options
     into v
     from json_array_elements(items) with ordinality e (i, n);
-    if carefully then
+    if each then
         return (select string_agg(c.answer, ' ' order by c.item)
                 from pawl.commit_each(session, v.runs, v.fences, v.kinds, v.names, v.payloads, v.seqs, null, v.millis, v.options) c);
     end if;
