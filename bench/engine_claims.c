@@ -81,7 +81,8 @@ measure(const char *handles, bool clean)
 
     if (clean) {
         bench_do(filler->conn,
-            "delete from pawl_data.task where place <> 1 and queue_id = bench.queue('bench.run')");
+            "delete from pawl_data.task where place <> 'w' and queue_id = "
+            "bench.queue('bench.run')");
         bench_do(filler->conn, "vacuum analyze");
     }
     for (int i = 0; i < 3; i++)

@@ -69,7 +69,7 @@ fill_old(PGconn *conn, long rows)
         "triggered_at, tenant, input) "
         "select bench.id((current_date - 20)::timestamp at time zone 'UTC' + n * interval '1 ms', "
         "n), 0, "
-        "bench.queue('bench.run'), 1, 100, 1, 1, true, 'sleep', now() + n * interval '10 ms', "
+        "bench.queue('bench.run'), 'w', 100, 1, 1, true, 'sleep', now() + n * interval '10 ms', "
         "current_date - 20, '', '{}' "
         "from generate_series(1, %d) n",
         OLD_RUNS);
@@ -141,7 +141,7 @@ say_old(struct engine_report *report, PGconn *conn)
     bench_text_clear(&sql);
     bench_text_addf(&sql,
         "select count(*) from generate_series(1, %d) n cross join lateral pawl._steps(array[%s]) s "
-        "where s.state = 1",
+        "where s.state = 's'",
         OLD_RUNS, old);
     engine_say_plain(report, "retention_old_steps_that_are_there", bench_value(conn, sql.data),
         "of 1,600 steps", BENCH_AT_LEAST, 4.0 * OLD_RUNS);

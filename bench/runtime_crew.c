@@ -146,7 +146,7 @@ runtime_crew_join(struct runtime_crew *crew, double *cpu_s)
 static void
 check_ended(PGconn *conn, long total)
 {
-    double ended = bench_value(conn, "select count(*) from pawl_data.run where status = 1");
+    double ended = bench_value(conn, "select count(*) from pawl_data.run where status = 's'");
     double left = bench_value(conn, "select count(*) from pawl_data.task");
 
     if ((long)ended != total || left != 0)

@@ -30,7 +30,7 @@ language sql
 as $$
     insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, session_id, triggered_at, started_at,
                           ended_at, rolled_back, input_apart, tenant, input, output)
-    select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 1, 1, 100, bench.queue('bench.run'), 1, 1,
+    select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 1, 's', 100, bench.queue('bench.run'), 1, 1,
            4294967297, p_day, p_day, p_day, false, false, '', bench.payload(), bench.payload()
     from generate_series(p_from, p_from + p_count - 1) n;
 $$;
@@ -40,7 +40,7 @@ returns void
 language sql
 as $$
     insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
-    select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 0, 1, 1, 1, 0, 1, 1, p_day, p_day,
+    select bench.id(p_day::timestamp at time zone 'UTC' + n * interval '1 ms', n), 0, 1, 's', 's', 0, 1, 1, p_day, p_day,
            'step0#1', bench.payload()
     from generate_series(p_from, p_from + p_count - 1) n;
 $$;
@@ -78,7 +78,7 @@ language sql
 as $$
     insert into pawl_data.task (run_id, task_no, queue_id, place, priority, execution, fence, recorded, attached, reason, due_at,
                            triggered_at, tenant, input)
-    select bench.id(p_at, n), 0, bench.queue('bench.run'), 1, 100, 1, 1, p_reason <> 'delay', p_reason <> 'delay', p_reason,
+    select bench.id(p_at, n), 0, bench.queue('bench.run'), 'w', 100, 1, 1, p_reason <> 'delay', p_reason <> 'delay', p_reason,
            p_due + n * interval '1 ms', p_at, '', bench.payload()
     from generate_series(p_from, p_from + p_count - 1) n;
 $$;
@@ -91,7 +91,7 @@ language plpgsql
 as $$
 begin
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, created_at, due_at)
-    select bench.id(p_at, n), 0, 'waits#1', 3, 1, '', p_topic, '',
+    select bench.id(p_at, n), 0, 'waits#1', 'e', 1, '', p_topic, '',
            sha256(convert_to('/id' || chr(10) || n, 'UTF8')), json_build_object('/id', n), p_at, p_due
     from generate_series(p_from, p_from + p_count - 1) n;
     insert into pawl_data.topic (tenant, topic, key, touched_at, path_sets)
@@ -116,10 +116,10 @@ as $$
     select bench.id(n.at, n.n), 1, n.status, 100, bench.queue('bench.run'), 1, 1, 4294967297, n.at, n.at, n.at, false, false, '',
            bench.payload(), bench.payload()
     from (
-        select now() - interval '45 min' + n * interval '1 ms', n, case when n % 1000 = 0 then 2 else 1 end
+        select now() - interval '45 min' + n * interval '1 ms', n, case when n % 1000 = 0 then 'e'::"char" else 's' end
         from generate_series(1, 100000) n
         union all
-        select now() - interval '40 min' + n * interval '1 us', n, 1 from generate_series(1, p_newer) n
+        select now() - interval '40 min' + n * interval '1 us', n, 's' from generate_series(1, p_newer) n
     ) n (at, n, status);
 $$;
 

@@ -14,7 +14,7 @@ language sql
 stable
 return (
     select t.run_id from pawl_data.task t
-    where t.place = 0 and t.queue_id = bench.queue('bench.run') order by t.priority, t.due_at limit 1);
+    where t.place = 'r' and t.queue_id = bench.queue('bench.run') order by t.priority, t.due_at limit 1);
 
 -- An item for one task: one that is held, or else one more.
 create function bench.one(p_kind text, p_name text, p_payload text, p_option json)

@@ -32,9 +32,9 @@ create table pawl_data.wait (
     task_no int not null,
     -- The identity of the step that waits.
     name text not null,
-    -- As in pawl_data.step: 2 sleep, 3 event, 4 signal, 5 child, 6 approval. And 0: not a wait but a time
-    -- limit of the run, named 'timeout' or 'grace', that housekeeping enforces.
-    kind smallint not null,
+    -- As in pawl_data.step: z sleep, e event, g signal, c child, a approval. And l: not a wait but a time
+    -- limit of the run, named 'timeout', 'grace' or 'cancel', that housekeeping enforces.
+    kind "char" not null,
     seq int not null,
     tenant text not null,
     topic text,
@@ -49,9 +49,9 @@ create table pawl_data.wait (
     constraint wait_pkey primary key (run_id, task_no, name)
 );
 comment on table pawl_data.wait is 'open waits of runs';
-create index wait_event_idx on pawl_data.wait (tenant, topic, key, digest, run_id) where kind = 3;
-create index wait_limit_idx on pawl_data.wait (due_at) where kind = 0;
-create index wait_approval_idx on pawl_data.wait (tenant, run_id) where kind = 6;
+create index wait_event_idx on pawl_data.wait (tenant, topic, key, digest, run_id) where kind = 'e';
+create index wait_limit_idx on pawl_data.wait (due_at) where kind = 'l';
+create index wait_approval_idx on pawl_data.wait (tenant, run_id) where kind = 'a';
 
 -- Events that had more open waits than one emit settles: how far housekeeping has come with each.
 create table pawl_data.delivery (

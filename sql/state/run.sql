@@ -5,8 +5,8 @@
 create table pawl_data.run (
     run_id uuid not null,
     round smallint not null,
-    -- 1 SUCCESS, 2 ERROR, 3 CANCELLED.
-    status smallint not null,
+    -- s SUCCESS, e ERROR, c CANCELLED.
+    status "char" not null,
     priority smallint not null,
     queue_id int not null,
     fence int not null,
@@ -35,12 +35,12 @@ create table pawl_data.run (
 ) partition by range (run_id);
 comment on table pawl_data.run is 'ended runs, one row for each round';
 -- Rounds that failed: few, and looked for often. A run that succeeds does not enter it.
-create index run_failed_idx on pawl_data.run (run_id, round) where status = 2;
+create index run_failed_idx on pawl_data.run (run_id, round) where status = 'e';
 
 create table pawl_data.run_kept (like pawl_data.run including defaults, constraint run_kept_pkey primary key (run_id, round));
 comment on table pawl_data.run_kept is 'ended runs that outlived the partition of their day';
 create index run_kept_ended_idx on pawl_data.run_kept (ended_at, run_id);
-create index run_kept_failed_idx on pawl_data.run_kept (run_id, round) where status = 2;
+create index run_kept_failed_idx on pawl_data.run_kept (run_id, round) where status = 'e';
 
 -- Inputs too large to ride in the hot row: written once, where they stay.
 create table pawl_data.input (

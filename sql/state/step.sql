@@ -6,10 +6,10 @@ create table pawl_data.step (
     run_id uuid not null,
     task_no int not null,
     round smallint not null,
-    -- 1 SUCCESS, 2 ERROR, 3 RUNNING (started, with an undo), 4 SKIPPED.
-    state smallint not null,
-    -- 1 step, 2 sleep, 3 event, 4 signal, 5 child, 6 approval.
-    kind smallint not null,
+    -- s SUCCESS, e ERROR, r RUNNING (started, with an undo), k SKIPPED.
+    state "char" not null,
+    -- s step, z sleep, e event, g signal, c child, a approval.
+    kind "char" not null,
     -- Order of first start within the run.
     seq int not null,
     attempt int not null,

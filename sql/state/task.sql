@@ -10,9 +10,9 @@ create table pawl_data.task (
     run_id uuid not null,
     task_no int not null,
     queue_id int not null,
-    -- Where the row stands: 0 ready, 1 waiting, 2 held, 3 suspect (ready, but only for a quiet worker),
-    -- 4 open: the run of a flow, which its other tasks carry out. Who holds that row may change the flow's state.
-    place smallint not null,
+    -- Where the row stands: r ready, w waiting, h held, s suspect (ready, but only for a quiet worker),
+    -- o open: the run of a flow, which its other tasks carry out. Who holds that row may change the flow's state.
+    place "char" not null,
     priority smallint not null,
     round smallint not null default 1,
     crashes smallint not null default 0,
@@ -71,12 +71,12 @@ create table pawl_data.task (
 comment on table pawl_data.task is 'tasks that have not ended: the hot set';
 
 -- Four indexes and one more for runs with a tenant: each costs every insert, and a commit must stay within sixteen relations.
-create index task_ready_idx on pawl_data.task (place, queue_id, priority, due_at) where place in (0, 3);
-create index task_timer_idx on pawl_data.task (due_at) where place = 1;
-create index task_held_idx on pawl_data.task (session_id, request) where place = 2;
+create index task_ready_idx on pawl_data.task (place, queue_id, priority, due_at) where place in ('r', 's');
+create index task_timer_idx on pawl_data.task (due_at) where place = 'w';
+create index task_held_idx on pawl_data.task (session_id, request) where place = 'h';
 -- For claims of workers that are bound to a tenant: without it they would walk over the ready tasks of all others. Ready and suspect
 -- tasks, as in task_ready_idx, but written so that the planner cannot take that one for it, whatever its statistics say of tenants.
-create index task_tenant_idx on pawl_data.task (tenant, queue_id, (place + 0), priority, due_at) where tenant <> '' and place % 3 = 0;
+create index task_tenant_idx on pawl_data.task (tenant, queue_id, (place::text), priority, due_at) where tenant <> '' and place::text in ('r', 's');
 
 -- A low-water mark under a held snapshot: no ready task of this queue and priority was due before
 -- due_from when it was written. Insert-only, so that the newest is always found at once.

@@ -30,7 +30,7 @@ check_ids(struct crash *crash, long hired)
         "''),"
         " 12))::bit(48)::bigint - 1000 * extract(epoch from r.triggered_at)) > 60000");
     long skewed = race_count(crash->direct,
-        "select count(*) from pawl_data.step s where s.name = 'hire#1' and s.state = 1"
+        "select count(*) from pawl_data.step s where s.name = 'hire#1' and s.state = 's'"
         " and abs((s.output ->> 'time')::bigint - extract(epoch from s.ended_at)) > 30");
 
     race_ok(&crash->race, 2 * skewed > hired && off == 0,
@@ -44,7 +44,7 @@ find_holder(struct crash *crash)
 {
     PGresult *res = bench_exec(crash->direct,
         "select substr(w.name, 7) from pawl_data.worker w join pawl_data.task t on t.session_id ="
-        " w.session_id and t.place = 2 where w.ended_at is null group by w.session_id, w.name"
+        " w.session_id and t.place = 'h' where w.ended_at is null group by w.session_id, w.name"
         " order by count(*) desc limit 1");
     int child = PQntuples(res) == 0 ? -1 : (int)race_field(res, 0, 0);
 
@@ -104,8 +104,8 @@ main(int argc, char **argv)
     crash_spawn(&crash, &spec);
     crash_trigger(&crash, "crash.hire.v1", hired);
     crash_under_kills(&crash, "crash.steps.v1", total, race_share(&crash.race, kills));
-    crash_check_ended(&crash, "crash.hire.v1", hired, 1);
-    crash_check_ended(&crash, "crash.steps.v1", total + hired, 1);
+    crash_check_ended(&crash, "crash.hire.v1", hired, 's');
+    crash_check_ended(&crash, "crash.steps.v1", total + hired, 's');
     check_ids(&crash, hired);
     lost = count_lost(&crash);
     for (long i = 0; i < race_share(&crash.race, steps_back) + 1; i++) {
@@ -119,7 +119,7 @@ main(int argc, char **argv)
         &crash.race, longest_ms <= patience_ms, "all had ended after %ld ms at most", longest_ms);
     crash_end_workers(&crash);
     crash_check_ended(
-        &crash, "crash.linger.v1", runs_back * (race_share(&crash.race, steps_back) + 1), 1);
+        &crash, "crash.linger.v1", runs_back * (race_share(&crash.race, steps_back) + 1), 's');
     crash_check_records(&crash,
         3 * (total + hired) + hired + 3 * runs_back * (race_share(&crash.race, steps_back) + 1));
     return crash_end(&crash);

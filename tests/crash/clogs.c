@@ -117,7 +117,7 @@ main(int argc, char **argv)
         "all had ended %ld ms after the last was freed; three leases are %d ms", took_ms,
         3 * lease_ms);
     crash_end_workers(crash);
-    crash_check_ended(crash, "crash.steps.v1", crash->triggered, 1);
+    crash_check_ended(crash, "crash.steps.v1", crash->triggered, 's');
     crash_check_records(crash, 3 * crash->triggered);
     race_note("%ld leases were lost",
         race_count(

@@ -436,14 +436,14 @@ check_workers(struct field *field, long workers)
     check_sessions(crash, workers);
     crash_check_silence(crash);
     crash_end_workers(crash);
-    crash_check_ended(crash, "crash.steps.v1", each / 6 * 4, 1);
-    crash_check_ended(crash, "crash.sleep.v1", each / 6, 1);
-    crash_check_ended(crash, "crash.saga.v1", each / 6, 2);
+    crash_check_ended(crash, "crash.steps.v1", each / 6 * 4, 's');
+    crash_check_ended(crash, "crash.sleep.v1", each / 6, 's');
+    crash_check_ended(crash, "crash.saga.v1", each / 6, 'e');
     crash_check_attempts(crash);
     crash_check_undos(crash);
     crash_check_records(crash,
         race_count(
-            crash->direct, "select count(*) from pawl_data.step where kind = 1 and state = 1"));
+            crash->direct, "select count(*) from pawl_data.step where kind = 's' and state = 's'"));
 }
 
 static void

@@ -175,7 +175,7 @@ play_back(struct field *field, PGconn *old)
         field->slowest_ms = took_ms > field->slowest_ms ? took_ms : field->slowest_ms;
     call_old(field);
     crash_outlast(&field->crash);
-    field->on_old = race_count(old, "select count(*) from pawl_data.task t where t.place = 0");
+    field->on_old = race_count(old, "select count(*) from pawl_data.task t where t.place = 'r'");
     field->changed += fingerprint(old) != before;
 }
 

@@ -53,8 +53,8 @@ main(int argc, char **argv)
     crash_trigger(&crash, "crash.steps.v1", 4L * workers * slots);
     race_ok(&crash.race, crash_wait_left(&crash, 0, 60), "others follow in their places");
     crash_end_workers(&crash);
-    crash_check_ended(&crash, "crash.hang.v1", total, 1);
-    crash_check_ended(&crash, "crash.steps.v1", 4L * workers * slots, 1);
+    crash_check_ended(&crash, "crash.hang.v1", total, 's');
+    crash_check_ended(&crash, "crash.steps.v1", 4L * workers * slots, 's');
     crash_check_records(&crash, total + 12L * workers * slots);
     return crash_end(&crash);
 }

@@ -19,7 +19,7 @@ main(int argc, char **argv)
     crash_spawn(&crash, &spec);
     crash_under_kills(&crash, "crash.steps.v1", total, race_share(&crash.race, kills));
     crash_end_workers(&crash);
-    crash_check_ended(&crash, "crash.steps.v1", total, 1);
+    crash_check_ended(&crash, "crash.steps.v1", total, 's');
     crash_check_records(&crash, 3 * total);
     return crash_end(&crash);
 }

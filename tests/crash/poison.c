@@ -29,8 +29,8 @@ main(int argc, char **argv)
     (void)killer_end_all(crash.killer, 30000);
     race_note(
         "poison runs %ld among %ld good ones, workers that died of it %ld", bad, total, deaths);
-    crash_check_ended(&crash, "crash.steps.v1", total, 1);
-    crash_check_ended(&crash, "crash.poison.v1", bad, 2);
+    crash_check_ended(&crash, "crash.steps.v1", total, 's');
+    crash_check_ended(&crash, "crash.poison.v1", bad, 'e');
     crashed = race_count(
         crash.direct, "select count(*) from pawl_data.run r where r.error ->> 'code' = 'crashed'");
     race_ok(&crash.race, crashed == bad, "%ld runs ended as crashed", crashed);

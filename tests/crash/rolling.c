@@ -35,8 +35,8 @@ main(int argc, char **argv)
     race_ok(&crash.race, ended, "all runs end");
     race_ok(&crash.race, overdue == 0, "%ld workers did not drain in time", overdue);
     crash_end_workers(&crash);
-    crash_check_ended(&crash, "crash.steps.v1", steps, 1);
-    crash_check_ended(&crash, "crash.sleep.v1", naps, 1);
+    crash_check_ended(&crash, "crash.steps.v1", steps, 's');
+    crash_check_ended(&crash, "crash.sleep.v1", naps, 's');
     crash_check_attempts(&crash);
     crash_check_records(&crash, 3 * steps + 2 * naps);
     return crash_end(&crash);

@@ -19,7 +19,7 @@ main(int argc, char **argv)
     crash_spawn(&crash, &spec);
     crash_under_kills(&crash, "crash.saga.v1", total, race_share(&crash.race, kills));
     crash_end_workers(&crash);
-    crash_check_ended(&crash, "crash.saga.v1", total, 2);
+    crash_check_ended(&crash, "crash.saga.v1", total, 'e');
     failed = race_count(crash.direct,
         "select count(*) from pawl_data.run r where not r.rolled_back or r.error ->> 'code' in"
         " ('crashed', 'rollback_failed')");
@@ -27,6 +27,6 @@ main(int argc, char **argv)
     crash_check_undos(&crash);
     crash_check_records(&crash,
         race_count(crash.direct,
-            "select count(*) from pawl_data.step s where s.kind = 1 and s.state = 1"));
+            "select count(*) from pawl_data.step s where s.kind = 's' and s.state = 's'"));
     return crash_end(&crash);
 }

@@ -65,7 +65,7 @@ await_work(struct part *part, const char *since)
         PGresult *res = bench_exec_params(part->conn,
             "select count(*) from pawl_data.worker w join pawl_data.task t on t.session_id = "
             "w.session_id and"
-            " t.place = 2 where w.name = $1 and w.ended_at is null"
+            " t.place = 'h' where w.name = $1 and w.ended_at is null"
             " and w.lease_until - w.lease > $2::timestamptz",
             2, params);
 
@@ -229,7 +229,7 @@ main(int argc, char **argv)
         "a worker that was heard again had a run after %ld ms at most",
         atomic_load(&field.slowest_ms));
     crash_end_workers(crash);
-    crash_check_ended(crash, "crash.linger.v1", crash->triggered, 1);
+    crash_check_ended(crash, "crash.linger.v1", crash->triggered, 's');
     crash_check_records(crash, 3 * crash->triggered);
     check_starts(&field);
     lines_close(&field.lines);

@@ -62,7 +62,7 @@ main(int argc, char **argv)
     proxy_rules_clear(proxy);
     proxy_delay(proxy, 0);
     crash_end_workers(&crash);
-    crash_check_ended(&crash, "crash.steps.v1", crash.triggered, 1);
+    crash_check_ended(&crash, "crash.steps.v1", crash.triggered, 's');
     crash_check_records(&crash, 3 * crash.triggered);
     crash_check_attempts(&crash);
     proxy_free(proxy);

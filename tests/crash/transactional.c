@@ -21,7 +21,7 @@ main(int argc, char **argv)
     crash_spawn(&crash, &spec);
     crash_under_kills(&crash, "crash.pay.v1", total, race_share(&crash.race, kills));
     crash_end_workers(&crash);
-    crash_check_ended(&crash, "crash.pay.v1", total, 1);
+    crash_check_ended(&crash, "crash.pay.v1", total, 's');
     rows = race_count(crash.direct, "select count(*) from public.crash_row");
     paid = race_count(crash.direct, "select count(distinct run_id) from public.crash_row");
     race_ok(&crash.race, rows == total && paid == total, "%ld rows of %ld runs for %ld steps", rows,

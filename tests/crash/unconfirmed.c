@@ -247,7 +247,7 @@ lose_standby(struct field *field)
     crash_trigger(&field->crash, "crash.linger.v1", runs);
     /* A claim that is not confirmed is not worked on, and then no step would end meanwhile. */
     while (race_count(field->crash.direct,
-               "select count(*) from pawl_data.task t where t.place = 2") < workers) {
+               "select count(*) from pawl_data.task t where t.place = 'h'") < workers) {
         if (bench_now_s() > until_s)
             bench_die("nobody claims");
         crash_rest();
@@ -361,7 +361,7 @@ main(int argc, char **argv)
     cancel_idle(crash);
     race_ok(&crash->race, crash_wait_left(crash, 0, 60), "all runs end");
     crash_end_workers(crash);
-    crash_check_ended(crash, "crash.linger.v1", crash->triggered, 1);
+    crash_check_ended(crash, "crash.linger.v1", crash->triggered, 's');
     crash_check_records(crash, 3 * crash->triggered);
     check_told(&field);
     PQfinish(crash->direct);

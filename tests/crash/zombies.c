@@ -52,7 +52,7 @@ stop_some(struct field *field)
     PGresult *res = bench_exec(field->crash.direct,
         "select w.session_id, substr(w.name, 7) from pawl_data.worker w where w.ended_at is null"
         " and w.name like 'crash-%' and exists (select from pawl_data.task t"
-        " where t.place = 2 and t.session_id = w.session_id) order by random()");
+        " where t.place = 'h' and t.session_id = w.session_id) order by random()");
 
     for (int i = 0; i < PQntuples(res); i++) {
         int child = (int)race_field(res, i, 1);
@@ -263,7 +263,7 @@ main(int argc, char **argv)
             field.total,
         "%ld workers were swept while they were stopped", field.total);
     crash_end_workers(crash);
-    crash_check_ended(crash, "crash.steps.v1", crash->triggered, 1);
+    crash_check_ended(crash, "crash.steps.v1", crash->triggered, 's');
     crash_check_records(crash, 3 * crash->triggered);
     make_lost_claims(&field);
     check_late_writes(&field);

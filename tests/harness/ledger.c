@@ -195,7 +195,7 @@ ledger_join(PGconn *conn, struct ledger_findings *findings)
         "create temporary table recorded_step as"
         " select s.run_id, s.task_no as task, s.name as step, count(*) as times"
         " from (select * from pawl_data.step union all select * from pawl_data.step_kept) s"
-        " where s.kind = 1 and s.state = 1 and strpos(s.name, '#') > 0 group by 1, 2, 3");
+        " where s.kind = 's' and s.state = 's' and strpos(s.name, '#') > 0 group by 1, 2, 3");
     bench_do(conn, "create unique index on pg_temp.recorded_step (run_id, task, step)");
     bench_do(conn, "analyze pg_temp.recorded_step");
     findings->recorded = count_where(conn, recorded, "true");

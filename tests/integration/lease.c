@@ -145,13 +145,14 @@ a_run_that_was_taken_and_claimed_again_is_two_claims_for_its_worker(void **state
     scene_trigger(scene, "lease.talk", "{}");
     scene_until(scene, "select count(*) > 3 from pawl.notes($1)", scene->run_id);
     scene_do(scene,
-        "update pawl_data.task set fence = fence + 1, session_id = null, request = null, place = 0,"
+        "update pawl_data.task set fence = fence + 1, session_id = null, request = null, place = "
+        "'r',"
         " started = false where run_id = $1",
         scene->run_id);
     gate_await(&tale.gate, 1);
     assert_int_equal(tale.seen[0], PAWL_ELEASE_LOST);
     /* The worker has it again; then the first execution ends, and the second must still be known. */
-    scene_until(scene, "select place = 2 from pawl_data.task where run_id = $1", scene->run_id);
+    scene_until(scene, "select place = 'h' from pawl_data.task where run_id = $1", scene->run_id);
     gate_open(&tale.gate);
     while (pawl_worker_counter(scene->worker, "held") > 1)
         scene_breathe();
@@ -463,7 +464,8 @@ a_suspect_run_is_taken_only_by_a_worker_with_nothing_else(void **state)
     scene_do(scene, "select pawl.pause_workflow('lease.quick')", NULL);
     memcpy(suspect, scene_trigger(scene, "lease.quick", "{}"), sizeof(suspect));
     /* As if two workers had been lost with it. */
-    scene_do(scene, "update pawl_data.task set crashes = 2, place = 3 where run_id = $1", suspect);
+    scene_do(
+        scene, "update pawl_data.task set crashes = 2, place = 's' where run_id = $1", suspect);
     scene_handle(scene, "lease.quick", quick, &tale);
     scene_handle(scene, "lease.slow", slow, &tale);
     scene_handle(scene, "lease.neighbour", tell_well, NULL);

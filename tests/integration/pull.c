@@ -334,7 +334,7 @@ one_thread_holds_a_thousand_runs_at_once(void **state)
     assert_int_equal(scene_number(scene,
                          "select count(*) from pawl_data.run r join pawl_data.step s using "
                          "(run_id) join pawl_data.queue q "
-                         "using (queue_id) where q.name = 'pull.many' and r.status = 1",
+                         "using (queue_id) where q.name = 'pull.many' and r.status = 's'",
                          NULL),
         3 * MANY);
     free(places);

@@ -123,7 +123,7 @@ a_claim_that_is_too_large_becomes_smaller(void **state)
         NULL);
     scene_do(scene,
         "create function pawl.too_many() returns trigger language plpgsql as $$ begin"
-        " if (select count(*) from n where place = 2) > 5 then"
+        " if (select count(*) from n where place = 'h') > 5 then"
         "  raise exception 'too much for one call' using errcode = '57014'; end if;"
         " return null; end $$",
         NULL);
@@ -201,8 +201,8 @@ a_claim_whose_answer_never_arrives_is_given_up_for_a_smaller_one(void **state)
     scene_work(scene);
     /* Asks for four, for two, for one. What it does not know of it has given back. */
     scene_until(
-        scene, "select count(*) = 1 from pawl_data.task where place = 2 and request >= 3", NULL);
-    scene_until(scene, "select count(*) <= 1 from pawl_data.task where place = 2", NULL);
+        scene, "select count(*) = 1 from pawl_data.task where place = 'h' and request >= 3", NULL);
+    scene_until(scene, "select count(*) <= 1 from pawl_data.task where place = 'h'", NULL);
     assert_int_equal(tale.steps, 0);
     proxy_rules_clear(proxy);
     scene_until(scene, "select not exists (select from pawl_data.task)", NULL);

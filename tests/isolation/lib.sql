@@ -303,19 +303,19 @@ begin
     select string_agg(format('%s=%s', s.name, pawl._state_name(s.state)), ' ' order by s.name, s.round)
     into v_steps from pawl._steps(array[v_id]) s;
     select string_agg(w.name, ' ' order by w.name) into v_waits from pawl_data.wait w where w.run_id = v_id;
-    select string_agg((array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status] || ' f' || r.fence, ' ' order by r.round)
+    select string_agg(pawl._state_name(r.status) || ' f' || r.fence, ' ' order by r.round)
     into v_rounds from pawl._runs(array[v_id]) r;
     if v_task.run_id is not null then
         select concat_ws(' ', o.status, o.reason) into v_shown from pawl._overview(array[v_id], pawl.now()) o;
     end if;
     return coalesce(nullif(concat_ws(', ',
         case when v_task.run_id is not null then concat_ws(' ', v_shown,
-            'r' || v_task.round, 'f' || v_task.fence, case when v_task.place = 3 then 'suspect' end,
+            'r' || v_task.round, 'f' || v_task.fence, case when v_task.place = 's' then 'suspect' end,
             case when v_task.crashes > 0 then 'crashes ' || v_task.crashes end, case when v_task.woken then 'woken' end,
             case when v_task.rolling_back then 'rolling_back' when v_task.ending is not null then 'ending' end,
             case when v_task.paused is not null then 'paused' end) end,
         'ended ' || v_rounds, 'steps ' || v_steps, 'waits ' || v_waits,
-        (select 'tasks ' || string_agg(format('%s%s f%s%s', f.name, (array['=ready', '=waits', '=held', '=suspect'])[t.place + 1], t.fence,
+        (select 'tasks ' || string_agg(format('%s%s f%s%s', f.name, case t.place when 'r' then '=ready' when 'w' then '=waits' when 'h' then '=held' when 's' then '=suspect' end, t.fence,
                                               case when t.ending is not null then ' ending' end), ' ' order by t.task_no)
          from pawl_data.task t join pawl_data.queue q on q.queue_id = t.queue_id
          join pawl_data.flow_step f on f.workflow_id = q.workflow_id and f.step_no = t.task_no / 1000000
@@ -348,7 +348,7 @@ begin
     union all
     select format('step %s of run %s is recorded %s times as done', s.name, iso.name(s.run_id), count(*))
     from pawl._steps(array(select n.run_id from iso.run n)) s
-    where s.state = 1 group by s.run_id, s.task_no, s.name having count(*) > 1
+    where s.state = 's' group by s.run_id, s.task_no, s.name having count(*) > 1
     union all
     select format('step %s without a run', s.name)
     from pawl_data.step s
@@ -365,34 +365,34 @@ begin
     union all
     select format('step %s is recorded and still waited for', w.name)
     from pawl_data.wait w join lateral pawl._steps(array[w.run_id]) s on s.name = w.name and s.task_no = w.task_no
-    where w.kind > 0
-      and (s.state <> 2 or s.round = (select t.round from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0))
+    where w.kind <> 'l'
+      and (s.state <> 'e' or s.round = (select t.round from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0))
     union all
     select format('run %s waits for signal %s, which is there', iso.name(w.run_id), w.topic)
     from pawl_data.wait w join pawl_data.signal g on g.run_id = w.run_id and g.name = w.topic
-    where w.kind in (4, 6)
+    where w.kind in ('g', 'a')
     union all
     select format('run %s waits for event %s, which is there', iso.name(w.run_id), w.topic)
     from pawl_data.wait w
     join pawl_data.task t on t.run_id = w.run_id and t.task_no = w.task_no
     join pawl_data.event e on e.tenant = w.tenant and e.topic = w.topic and e.key = w.key
                      and e.event_id >= pawl._id_floor(t.triggered_at)
-    where w.kind = 3 and w.digest = pawl._digest(pawl._path_set(w.match), e.payload::jsonb)
+    where w.kind = 'e' and w.digest = pawl._digest(pawl._path_set(w.match), e.payload::jsonb)
       and not exists (select from pawl._steps(array[w.run_id]) s where s.source_id = e.event_id)
     union all
     select format('run %s waits for a child that has ended', iso.name(w.run_id))
     from pawl_data.wait w
-    where w.kind = 5 and not exists (select from pawl_data.task t where t.run_id = w.child_id)
+    where w.kind = 'c' and not exists (select from pawl_data.task t where t.run_id = w.child_id)
     union all
     select format('run %s waits for nothing, for ever', iso.name(t.run_id))
     from pawl_data.task t
-    where t.place = 1 and t.due_at = 'infinity' and t.paused is null
-      and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind > 0)
+    where t.place = 'w' and t.due_at = 'infinity' and t.paused is null
+      and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind <> 'l')
     union all
     select format('flow %s has nothing to wait for', iso.name(t.run_id))
     from pawl_data.task t
-    where t.place = 4 and not exists (select from pawl_data.task o where o.run_id = t.run_id and o.task_no > 0)
-      and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind = 5)
+    where t.place = 'o' and not exists (select from pawl_data.task o where o.run_id = t.run_id and o.task_no > 0)
+      and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind = 'c')
     union all
     select format('gate of step %s misses %s', g.step_no, g.missing)
     from pawl_data.gate g
@@ -402,7 +402,7 @@ begin
     cross join lateral (
         select cardinality(f.deps) - count(*) as n
         from pawl._steps(array[g.run_id]) s
-        where s.task_no = any (array(select d * 1000000 from unnest(f.deps) d)) and s.name !~ '#' and s.state in (1, 4)
+        where s.task_no = any (array(select d * 1000000 from unnest(f.deps) d)) and s.name !~ '#' and s.state in ('s', 'k')
     ) before
     -- A map that has started waits for its elements, which are tasks or children.
     cross join lateral (
@@ -414,17 +414,17 @@ begin
        or t.ending is null and g.missing <> case when f.map_from is not null and before.n = 0 then own.n else before.n end
     union all
     select format('run %s was woken and still waits', iso.name(t.run_id))
-    from pawl_data.task t where t.place = 1 and t.woken and t.paused is null
+    from pawl_data.task t where t.place = 'w' and t.woken and t.paused is null
     union all
     select format('run %s is held by a session that has ended', iso.name(t.run_id))
     from pawl_data.task t
-    where t.place = 2 and not exists (
+    where t.place = 'h' and not exists (
         select from pawl_data.worker w where w.session_id = t.session_id and w.ended_at is null)
     union all
     select format('run %s is held by a claim that is said to be lost', iso.name(t.run_id))
     from pawl_data.task t
     join pawl_data.audit a on a.run_id = t.run_id and a.task_no = t.task_no and a.what = 'lease_lost'
-    where t.place = 2 and (a.detail ->> 'fence')::int = t.fence
+    where t.place = 'h' and (a.detail ->> 'fence')::int = t.fence
     union all
     select format('key %s stands for a run that is nowhere', k.key)
     from pawl_data.key k
@@ -484,8 +484,8 @@ returns text
 language plpgsql
 as $$
 declare
-    v_round int := (select max(r.round) from pawl._runs(array[iso.id('r')]) r where r.status = 1);
-    v_ready int := (select count(*) from pawl_data.task t where t.place = 0);
+    v_round int := (select max(r.round) from pawl._runs(array[iso.id('r')]) r where r.status = 's');
+    v_ready int := (select count(*) from pawl_data.task t where t.place = 'r');
     v_session bigint;
     v_claimed int;
     v_answers text;

@@ -147,7 +147,7 @@ create temporary table seen as select w from pawl_data.wait w;
 select iso.signal('r', 'go');
 select iso.claim('w1');
 select iso.wait('r', 'w1', 'signal', 'h#1', '{"signal": "on"}');
-select pawl._settle(t, s.w, 1, '"late"', null, null, pawl.now()) from seen s, pawl_data.task t;
+select pawl._settle(t, s.w, 's', '"late"', null, null, pawl.now()) from seen s, pawl_data.task t;
 \o
 select iso.check('settle_once', iso.state('r'), 'PAUSED signal r1 f2, steps g#1=SUCCESS, waits h#1');
 
@@ -223,7 +223,7 @@ select iso.check('rollback_fence', iso.try($$select iso.commit('r', 'w1', 'compl
 \o /dev/null
 select iso.hold();
 select iso.trigger('suspect');
-update pawl_data.task set crashes = 2, place = 3 where run_id = iso.id('suspect');
+update pawl_data.task set crashes = 2, place = 's' where run_id = iso.id('suspect');
 \o
 select iso.check('quiet', iso.try($$select count(*) from pawl.claim(iso.session('w1'), quiet => true)$$), '0');
 
@@ -361,7 +361,7 @@ select iso.claim('w1', 10);
 select pawl.commit(iso.session('w1'), array[iso.id('r')], array[1], array['fail'], payloads => array['{}'], tasks => array[2000000]);
 select iso.trigger('o', workflow => 'f');
 update pawl_data.task set execution = 1 where run_id = iso.id('o') and task_no = iso.task_no('b');
-update pawl_data.task set place = 1, due_at = 'infinity' where run_id = iso.id('o') and task_no = iso.task_no('a');
+update pawl_data.task set place = 'w', due_at = 'infinity' where run_id = iso.id('o') and task_no = iso.task_no('a');
 \o
 select iso.check('rollback_sees_all', (
     select string_agg(c.record -> 'undos' -> 0 ->> 'name', ' ') from pawl.claim(iso.session('w1'), 10) c where c.rolling_back), 'a#1');

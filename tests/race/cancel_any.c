@@ -427,16 +427,16 @@ check_all(struct shared *shared, PGconn *direct)
             "runs with no outcome"},
         {"select count(*) from told t join pawl_data.run r using (run_id) where t.at > 0 and "
          "r.status "
-         "<> 3",
+         "<> 'c'",
             "runs not CANCELLED after an acknowledged cancel"},
         {"select count(*) from told t join pawl_data.run r using (run_id)"
-         " where t.at < 0 and r.status <> -t.at",
+         " where t.at < 0 and r.status <> case t.at when -1 then 's' else 'e' end",
             "runs with another outcome than the cancel was told"},
         {"select count(*) from told t join pawl_data.step s using (run_id) where t.at > 0"
          " and s.name not like 'rollback:%' and pawl._micros(s.ended_at) > t.at",
             "forward records after an acknowledged cancel, by the clock"},
         {"select count(*) from pawl_data.run r join pawl_data.run p on p.run_id = r.parent_id"
-         " where p.status = 3 and r.status = 1 and r.ended_at > p.ended_at + interval '5 s'",
+         " where p.status = 'c' and r.status = 's' and r.ended_at > p.ended_at + interval '5 s'",
             "children that ended well long after their parent was cancelled"},
     };
     struct race *race = &shared->race;
@@ -455,9 +455,9 @@ check_all(struct shared *shared, PGconn *direct)
         race_ok(race, count == 0, "%ld %s", count, checks[i].what);
     }
     race_note("outcomes: %ld SUCCESS, %ld ERROR, %ld CANCELLED",
-        race_count(direct, "select count(*) from pawl_data.run where status = 1"),
-        race_count(direct, "select count(*) from pawl_data.run where status = 2"),
-        race_count(direct, "select count(*) from pawl_data.run where status = 3"));
+        race_count(direct, "select count(*) from pawl_data.run where status = 's'"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 'e'"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 'c'"));
 }
 
 int

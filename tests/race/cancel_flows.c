@@ -295,7 +295,7 @@ check_cancelled(struct shared *shared, PGconn *direct)
             continue;
         res = bench_exec_params(direct,
             "select (select count(*) from pawl_data.step s where s.run_id = $1),"
-            " (select count(*) from pawl_data.run r where r.run_id = $1 and r.status = 3)",
+            " (select count(*) from pawl_data.run r where r.run_id = $1 and r.status = 'c')",
             1, params);
         if (race_field(res, 0, 0) != told && more++ < 10)
             race_note("run %s had %ld records when it was cancelled, and has %ld", shared->ids[n],
@@ -345,9 +345,9 @@ check_all(struct shared *shared, PGconn *direct)
         race_ok(race, count == 0, "%ld %s", count, checks[i].what);
     }
     race_note("outcomes: %ld SUCCESS, %ld ERROR, %ld CANCELLED",
-        race_count(direct, "select count(*) from pawl_data.run where status = 1"),
-        race_count(direct, "select count(*) from pawl_data.run where status = 2"),
-        race_count(direct, "select count(*) from pawl_data.run where status = 3"));
+        race_count(direct, "select count(*) from pawl_data.run where status = 's'"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 'e'"),
+        race_count(direct, "select count(*) from pawl_data.run where status = 'c'"));
 }
 
 int

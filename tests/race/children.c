@@ -172,7 +172,7 @@ main(int argc, char **argv)
     count = race_count(direct,
         "select count(*) from pawl_data.run c join pawl_data.step s on s.run_id = c.parent_id and "
         "s.source_id = c.run_id"
-        " where (c.status = 1) <> (s.state = 1)");
+        " where (c.status = 's') <> (s.state = 's')");
     race_ok(race, count == 0, "%ld outcomes told otherwise to the parent", count);
     count = race_count(direct,
         "select count(*) from pawl_data.run c where c.parent_id is not null and not exists"

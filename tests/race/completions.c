@@ -230,10 +230,10 @@ check_all(struct shared *shared, PGconn *direct)
         race, count == shared->runs, "%ld terminal transitions of %ld runs", count, shared->runs);
     count = race_count(direct, "select count(distinct run_id) from pawl_data.run");
     race_ok(race, count == shared->runs, "%ld runs have one", count);
-    count = race_count(direct, "select count(*) from pawl_data.run where status = 1");
+    count = race_count(direct, "select count(*) from pawl_data.run where status = 's'");
     race_ok(race, count == atomic_load(&shared->completed),
         "%ld ended SUCCESS, and %ld were told so", count, atomic_load(&shared->completed));
-    count = race_count(direct, "select count(*) from pawl_data.run where status = 2");
+    count = race_count(direct, "select count(*) from pawl_data.run where status = 'e'");
     race_ok(race, count == atomic_load(&shared->failed), "%ld ended ERROR, and %ld were told so",
         count, atomic_load(&shared->failed));
 }

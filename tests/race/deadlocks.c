@@ -343,10 +343,10 @@ check_all(struct shared *shared, PGconn *direct)
          "where r.run_id "
          "= s.run_id)",
             "steps of no run"},
-        {"select count(*) from pawl_data.run r where r.status = 1 and r.round > 1 and exists"
+        {"select count(*) from pawl_data.run r where r.status = 's' and r.round > 1 and exists"
          " (select from pawl_data.run e where e.run_id = r.run_id and e.round < r.round and "
          "e.status = "
-         "1)",
+         "'s')",
             "runs that ended well twice"},
     };
     struct race *race = &shared->race;

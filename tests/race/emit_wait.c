@@ -322,7 +322,8 @@ check_all(struct shared *shared, PGconn *direct)
     double until = bench_limit_s(1);
     long left;
 
-    while ((left = race_count(direct, "select count(*) from pawl_data.task where place = 1")) > 0 &&
+    while (
+        (left = race_count(direct, "select count(*) from pawl_data.task where place = 'w'")) > 0 &&
         bench_now_s() < until)
         race_breathe();
     race_note("%ld pairs of emit and wait, %ld woken by the emit, %ld found by the wait",
@@ -336,7 +337,8 @@ check_all(struct shared *shared, PGconn *direct)
         atomic_load(&shared->deadlocks));
     left = race_count(direct, "select count(*) from pawl_data.wait");
     race_ok(race, left == 0, "%ld waits left open", left);
-    left = race_count(direct, "select count(*) from pawl_data.step where kind = 3 and state = 1");
+    left =
+        race_count(direct, "select count(*) from pawl_data.step where kind = 'e' and state = 's'");
     race_ok(
         race, left == shared->pairs, "%ld waits took an event each, of %ld", left, shared->pairs);
     left = race_count(direct,

@@ -393,22 +393,22 @@ check_all(struct shared *shared, PGconn *direct)
     race_ok(race, strcmp(shared->cancel_answer, "busy") == 0, "cancel of a held run answers %s",
         shared->cancel_answer);
     race_in_time(race, shared->cancel_s < 3, "after %.1f s", shared->cancel_s);
-    count = race_count(
-        direct, "select count(*) from pawl_data.step where name = 'transactional#1' and state = 1");
+    count = race_count(direct,
+        "select count(*) from pawl_data.step where name = 'transactional#1' and state = 's'");
     race_ok(race, count == workers, "%ld transactional steps recorded", count);
     bench_do(direct, "select pawl.housekeep()");
     count = race_count(direct,
         "select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id) where "
         "q.name = "
-        "'race.dead' and place = 0");
+        "'race.dead' and place = 'r'");
     race_ok(race, count == dead, "%ld of %d tasks of the dead session taken back", count, dead);
     count = race_count(direct,
         "select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id)"
-        " where q.name like 'race.held%' and place <> 0");
+        " where q.name like 'race.held%' and place <> 'r'");
     race_ok(race, count == 0, "%ld runs left behind", count);
     count = race_count(direct,
         "select count(*) from pawl_data.run r join pawl_data.queue q using (queue_id)"
-        " where q.name = 'race.held.first' and status = 1");
+        " where q.name = 'race.held.first' and status = 's'");
     race_ok(race, count == 1, "%ld ready run claimed once the caller let go of it", count);
 }
 

@@ -220,7 +220,7 @@ sleep_in(struct scene *scene, const char *verb, bool bound)
         pid);
     scene->open += race_count(scene->direct, sql);
     left = race_count(
-        scene->direct, "select count(*) from pawl_data.task where place = 1 and due_at <= now()");
+        scene->direct, "select count(*) from pawl_data.task where place = 'w' and due_at <= now()");
     /* What housekeep() and a piece of a tick take in the caller's transaction is what they were called for. */
     held = bound                              ? 0
         : strstr(verb, "housekeep") != NULL   ? timers

@@ -207,9 +207,9 @@ check(struct shared *shared, PGconn *direct)
     long waits = shared->rounds * batch;
     long events = atomic_load(&shared->events), timed_out = atomic_load(&shared->timed_out);
     long taken =
-        race_count(direct, "select count(*) from pawl_data.step where kind = 3 and state = 1");
+        race_count(direct, "select count(*) from pawl_data.step where kind = 'e' and state = 's'");
     long twice = race_count(direct,
-        "select count(*) from (select from pawl_data.step where kind = 3 group by run_id having "
+        "select count(*) from (select from pawl_data.step where kind = 'e' group by run_id having "
         "count(*) > 1) x");
     long stored = race_count(direct, "select count(*) from pawl_data.event");
     long left = race_count(direct, "select count(*) from pawl_data.task");

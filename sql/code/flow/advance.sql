@@ -4,7 +4,7 @@
 
 -- The record of a step or an element of a flow. p_run is task 0.
 create or replace function pawl._record_task(
-    p_run pawl_data.task, p_task int, p_name text, p_state int, p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
+    p_run pawl_data.task, p_task int, p_name text, p_state "char", p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
     p_started timestamptz, p_now timestamptz, p_source uuid default null)
 returns void
 language plpgsql
@@ -14,18 +14,18 @@ as $$
 begin
     -- What an earlier round has lost is known now, or is lost again.
     if p_run.round > 1 then
-        delete from pawl_data.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 3;
-        delete from pawl_data.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 3;
+        delete from pawl_data.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 'r';
+        delete from pawl_data.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 'r';
     end if;
     if not p_run.kept then
         perform pawl._need_partitions(array[p_run.run_id], array['step']);
     end if;
-    perform pawl._write_step(row(p_run.run_id, p_task, p_run.round, p_state, case when p_source is null then 1 else 5 end,
-        p_task / 1000000, p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 3 then p_now end, p_name, p_output,
+    perform pawl._write_step(row(p_run.run_id, p_task, p_run.round, p_state, case when p_source is null then 's' else 'c' end,
+        p_task / 1000000, p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 'r' then p_now end, p_name, p_output,
         p_error, p_undo, p_source)::pawl_data.step, p_run.kept);
 end
 $$;
-comment on function pawl._record_task(pawl_data.task, int, text, int, json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records the result of a task of a flow';
+comment on function pawl._record_task(pawl_data.task, int, text, "char", json, json, json, int, int, timestamptz, timestamptz, uuid) is 'records the result of a task of a flow';
 
 create or replace function pawl._flow_step(p_run pawl_data.task, p_step int)
 returns pawl_data.flow_step
@@ -68,7 +68,7 @@ begin
         returning t.run_id, t.task_no, t.round, t.execution, t.fence, t.started_at, t.queue_id, e.output
     ), recorded as (
         insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
-        select g.run_id, g.task_no, g.round, 1, 1, g.task_no / 1000000, g.execution, g.fence, coalesce(g.started_at, p_now), p_now,
+        select g.run_id, g.task_no, g.round, 's', 's', g.task_no / 1000000, g.execution, g.fence, coalesce(g.started_at, p_now), p_now,
                s.name, g.output::json, s.undo
         from gone g
         cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = g.queue_id offset 0) q
@@ -234,13 +234,13 @@ begin
         ), recorded as (
             -- The plain case of _record_task, without the call.
             insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name)
-            select (i.run).run_id, i.step_no * 1000000, (i.run).round, 1, 1, i.step_no, 1, 0, p_now, p_now, i.name
+            select (i.run).run_id, i.step_no * 1000000, (i.run).round, 's', 's', i.step_no, 1, 0, p_now, p_now, i.name
             from it i
             where (i.run).round = 1 and not (i.run).kept
         )
         select i.* from it i where (i.run).round > 1 or (i.run).kept
     loop
-        perform pawl._record_task(v_map.run, v_map.step_no * 1000000, v_map.name, 1, null, null, null, 1, 0, p_now, p_now);
+        perform pawl._record_task(v_map.run, v_map.step_no * 1000000, v_map.name, 's', null, null, null, 1, 0, p_now, p_now);
     end loop;
 end
 $$;

@@ -12,21 +12,21 @@ begin
     if p_task.rolling_back or p_task.ending is not null then
         -- One that is failing was not cancelled: what its tasks come to until it has ended is recorded.
         -- guard:cancel_of_failing
-        return case when p_task.ending ->> 'status' = '2' then 'ERROR' else 'already' end;
+        return case when p_task.ending ->> 'status' = 'ERROR' then 'ERROR' else 'already' end;
     end if;
-    if p_task.place = 4 then
+    if p_task.place = 'o' then
         if not (pawl._lock_flow(p_task.run_id) and pawl._lock_tasks(p_task.run_id)) then
             return 'busy';
         end if;
-        perform pawl._begin_ending(p_task, 3, json_build_object('code', 'cancelled', 'message', coalesce(p_why, 'cancelled')),
+        perform pawl._begin_ending(p_task, 'c', json_build_object('code', 'cancelled', 'message', coalesce(p_why, 'cancelled')),
             p_rollback, p_by, p_now);
-    elsif p_task.place = 2 then
+    elsif p_task.place = 'h' then
         -- guard:cancel_marks
         update pawl_data.task t
-        set ending = json_build_object('status', 3, 'at', p_now, 'by', p_by, 'why', p_why, 'rollback', p_rollback)
+        set ending = json_build_object('status', 'CANCELLED', 'at', p_now, 'by', p_by, 'why', p_why, 'rollback', p_rollback)
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         perform pawl._start_grace(p_task, p_now);
-    elsif pawl._end_or_roll_back(p_task, 3, json_build_object('code', 'cancelled', 'message', coalesce(p_why, 'cancelled')),
+    elsif pawl._end_or_roll_back(p_task, 'c', json_build_object('code', 'cancelled', 'message', coalesce(p_why, 'cancelled')),
               p_rollback, p_now) = 'busy' then
         return 'busy';
     end if;

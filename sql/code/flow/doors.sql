@@ -80,7 +80,7 @@ comment on function pawl._open_flows(uuid[], int, timestamptz, interval) is 'sta
 
 -- A task came to something: the record, and what follows for the run. Both rows are locked.
 create or replace function pawl._finish_task(
-    p_run pawl_data.task, p_task int, p_state int, p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
+    p_run pawl_data.task, p_task int, p_state "char", p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
     p_fence int default 0, p_started timestamptz default null, p_source uuid default null)
 returns void
 language plpgsql
@@ -102,9 +102,9 @@ begin
         p_now, p_source);
     if p_run.ending is not null then
         perform pawl._let_end(p_run, p_now);
-    elsif p_state = 2 then
+    elsif p_state = 'e' then
         -- A worker that lets go because the time of the run is over says the same as the engine would.
-        perform pawl._begin_ending(p_run, 2, case
+        perform pawl._begin_ending(p_run, 'e', case
             when p_run.attached and pawl._run_timeout(p_run.run_id, p_now) = 0 then
                 json_build_object('code', 'timeout', 'message', 'the run has reached its time limit')
             else json_build_object('code', 'step_failed', 'message',
@@ -115,4 +115,4 @@ begin
     end if;
 end
 $$;
-comment on function pawl._finish_task(pawl_data.task, int, int, json, json, timestamptz, int, int, timestamptz, uuid) is 'records the result of a task of a flow and lets the run continue';
+comment on function pawl._finish_task(pawl_data.task, int, "char", json, json, timestamptz, int, int, timestamptz, uuid) is 'records the result of a task of a flow and lets the run continue';

@@ -33,7 +33,7 @@ begin
     loop
         v_error := pawl._too_much(v_task, pawl._flow_step(v_task, 0));
         if v_error is not null then
-            perform pawl._begin_ending(v_task, 2, v_error, true, null, p_now);
+            perform pawl._begin_ending(v_task, 'e', v_error, true, null, p_now);
             p_runs := array_remove(p_runs, v_task.run_id);
         end if;
     end loop;
@@ -52,7 +52,7 @@ begin
     ), ended as (
         insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, started_at, ended_at,
                               rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
-        select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, 1, g.triggered_at,
+        select g.run_id, g.round, 's', g.priority, g.queue_id, g.fence, 1, g.triggered_at,
                g.first_at, p_now, false, g.input_apart,
                g.tenant, g.limit_key, g.key, g.input, g.metadata, g.output
         from gone g
@@ -65,7 +65,7 @@ begin
     loop
         v_task.execution := 1;
         v_task.started_at := v_started[array_position(v_ids, v_task.run_id)];
-        perform pawl._end_run(v_task, 1, v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
+        perform pawl._end_run(v_task, 's', v_outputs[array_position(v_ids, v_task.run_id)], null, p_now);
     end loop;
 end
 $$;
@@ -105,7 +105,7 @@ begin
             where t.ctid = any (array(
                 select d.ctid from pawl_data.task d
                 where d.run_id = p_run.run_id and d.task_no > 0 and (p_only is null or d.task_no = p_only)
-                  and (p_held or d.place <> 2)
+                  and (p_held or d.place <> 'h')
                 for update skip locked))
             returning t.task_no, t.execution, t.fence, t.started_at, t.undo as has_undos
         )
@@ -120,7 +120,7 @@ begin
             perform pawl._note_undos(p_run);
         end if;
         if v_gone.undo is not null and v_gone.execution > 0 then
-            perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 3, null, null, v_gone.undo, v_gone.execution,
+            perform pawl._record_task(p_run, v_gone.task_no, v_gone.name, 'r', null, null, v_gone.undo, v_gone.execution,
                 v_gone.fence, v_gone.started_at, p_now);
         end if;
     end loop;
@@ -140,27 +140,27 @@ begin
     if not p_run.undo then
         return;
     end if;
-    perform pawl._record_task(p_run, w.task_no, s.name, 3, null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
+    perform pawl._record_task(p_run, w.task_no, s.name, 'r', null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
     from pawl_data.wait w
     join pawl_data.queue q on q.queue_id = p_run.queue_id
     join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
     -- A child that a task has started by itself is a step of that task.
-    where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 5 and strpos(w.name, '#') = 0 and s.undo is not null;
+    where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 'c' and strpos(w.name, '#') = 0 and s.undo is not null;
 end
 $$;
 comment on function pawl._leave_children(pawl_data.task, timestamptz) is 'records the children of a flow that it ends without';
 
--- The run is to end with this status (2 ERROR, 3 CANCELLED): nothing new starts, holders are told, and it ends when no
+-- The run is to end with this status (ERROR or CANCELLED): nothing new starts, holders are told, and it ends when no
 -- task is held, at the latest after a grace. Task 0 is locked.
 create or replace function pawl._begin_ending(
-    p_run pawl_data.task, p_status int, p_error json, p_rollback boolean, p_by text, p_now timestamptz)
+    p_run pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_by text, p_now timestamptz)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_ending json := json_build_object('status', p_status, 'error', p_error, 'at', p_now, 'by', p_by,
+    v_ending json := json_build_object('status', pawl._state_name(p_status), 'error', p_error, 'at', p_now, 'by', p_by,
         'why', p_error ->> 'message', 'rollback', p_rollback);
 begin
     if p_run.ending is not null then
@@ -172,14 +172,14 @@ begin
     update pawl_data.task t set ending = v_ending
     where t.ctid = any (array(
         select d.ctid from pawl_data.task d
-        where d.run_id = p_run.run_id and d.task_no > 0 and d.place = 2
+        where d.run_id = p_run.run_id and d.task_no > 0 and d.place = 'h'
         for update skip locked));
     perform pawl._start_grace(p_run, p_now);
     perform pawl._cancel_children(p_run, p_now);
     perform pawl._let_end(p_run, p_now);
 end
 $$;
-comment on function pawl._begin_ending(pawl_data.task, int, json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
+comment on function pawl._begin_ending(pawl_data.task, "char", json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
 
 -- Ends a run that is to end, or starts its rollback, if nobody holds a task of it any more.
 create or replace function pawl._let_end(p_run pawl_data.task, p_now timestamptz)
@@ -195,14 +195,14 @@ begin
     end if;
     -- guard:child_undo
     perform pawl._leave_children(p_run, p_now);
-    return pawl._end_or_roll_back(p_run, (p_run.ending ->> 'status')::int, p_run.ending -> 'error',
+    return pawl._end_or_roll_back(p_run, pawl._status_code(p_run.ending ->> 'status'), p_run.ending -> 'error',
         (p_run.ending ->> 'rollback')::boolean, p_now);
 end
 $$;
 comment on function pawl._let_end(pawl_data.task, timestamptz) is 'ends a run of a flow once no task of it is held';
 
 -- The grace is over, or a time limit is: takes every task away and ends the run. busy: somebody has one locked.
-create or replace function pawl._force_end(p_run pawl_data.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+create or replace function pawl._force_end(p_run pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -219,7 +219,7 @@ begin
     return pawl._end_or_roll_back(p_run, p_status, p_error, p_rollback, p_now);
 end
 $$;
-comment on function pawl._force_end(pawl_data.task, int, json, boolean, timestamptz) is 'ends a run of a flow even if a worker holds a task of it';
+comment on function pawl._force_end(pawl_data.task, "char", json, boolean, timestamptz) is 'ends a run of a flow even if a worker holds a task of it';
 
 -- What an error says, for a sentence.
 create or replace function pawl._error_text(p_error json)

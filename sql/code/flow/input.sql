@@ -3,7 +3,7 @@
 
 -- What tasks of flows came to, wherever it lives. Asked by run and by task, so that a run of many tasks is not read whole.
 create or replace function pawl._outputs(p_runs uuid[], p_tasks int[])
-returns table (run_id uuid, task_no int, state smallint, output json, error json, started_at timestamptz)
+returns table (run_id uuid, task_no int, state "char", output json, error json, started_at timestamptz)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -17,11 +17,11 @@ begin
     return query
     select s.run_id, s.task_no, s.state, s.output, s.error, s.started_at
     from pawl_data.step s
-    where s.run_id = any (p_runs) and s.task_no = any (p_tasks) and strpos(s.name, '#') = 0 and s.state in (1, 4)
+    where s.run_id = any (p_runs) and s.task_no = any (p_tasks) and strpos(s.name, '#') = 0 and s.state in ('s', 'k')
     union all
     select k.run_id, k.task_no, k.state, k.output, k.error, k.started_at
     from pawl_data.step_kept k
-    where k.run_id = any (p_runs) and k.task_no = any (p_tasks) and strpos(k.name, '#') = 0 and k.state in (1, 4);
+    where k.run_id = any (p_runs) and k.task_no = any (p_tasks) and strpos(k.name, '#') = 0 and k.state in ('s', 'k');
 end
 $$;
 comment on function pawl._outputs(uuid[], int[]) is 'the records of tasks of flows';
@@ -49,12 +49,12 @@ begin
         select s.run_id, v_step, s.task_no, s.output
         from pawl_data.step s
         where s.run_id = any (v_runs) and s.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
-          and strpos(s.name, '#') = 0 and s.state = 1
+          and strpos(s.name, '#') = 0 and s.state = 's'
         union all
         select k.run_id, v_step, k.task_no, k.output
         from pawl_data.step_kept k
         where k.run_id = any (v_runs) and k.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
-          and strpos(k.name, '#') = 0 and k.state = 1;
+          and strpos(k.name, '#') = 0 and k.state = 's';
     end loop;
 end
 $$;
@@ -191,7 +191,7 @@ begin
     select w.run_id, w.step_no,
            coalesce(json_object_agg(w.name, case when not w.mapped then o.output
                                                  -- Of a map that was skipped there is nothing.
-                                                 when o.state = 1 then coalesce(g.outputs, '[]') end order by w.n)
+                                                 when o.state = 's' then coalesce(g.outputs, '[]') end order by w.n)
                         filter (where w.name is not null), '{}'),
            min(f.started_at)
     from unnest(v_runs, v_steps, v_deps, v_names, v_mapped, v_places) w (run_id, step_no, dep_no, name, mapped, n)

@@ -45,7 +45,7 @@ begin
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
                                triggered_at, tenant, limit_key, paused, woken)
         select i.run_id, i.step_no * 1000000, i.queue_id,
-               case when i.paused is not null or p_delay > interval '0' then 1 else 0 end,
+               case when i.paused is not null or p_delay > interval '0' then 'w' else 'r' end,
                -- Calls for each of many rows are what most of this would cost.
                coalesce(i.priority, i.run_priority), i.round, case when i.round = 1 then 0 else pawl._first_fence(i.round) end, i.kept, i.recorded,
                case when i.paused is not null then 'operator' when p_delay > interval '0' then 'delay' end,
@@ -145,15 +145,15 @@ begin
         end if;
     end if;
     if v_skip is not null then
-        perform pawl._record_task(v_run, p_step * 1000000, v_step.name, 4, null, v_skip, null, 1, 0, p_now, p_now);
+        perform pawl._record_task(v_run, p_step * 1000000, v_step.name, 'k', null, v_skip, null, 1, 0, p_now, p_now);
         return true;
     end if;
     if v_error is null and v_step.map_from is not null then
         select m.items, m.error into v_items, v_error from pawl._map_items(v_run, v_step) m;
     end if;
     if v_error is not null then
-        perform pawl._record_task(v_run, p_step * 1000000, v_step.name, 2, null, v_error, null, 1, 0, p_now, p_now);
-        perform pawl._begin_ending(v_run, 2, v_error, true, null, p_now);
+        perform pawl._record_task(v_run, p_step * 1000000, v_step.name, 'e', null, v_error, null, 1, 0, p_now, p_now);
+        perform pawl._begin_ending(v_run, 'e', v_error, true, null, p_now);
         return false;
     end if;
     if v_step.map_from is null then
@@ -180,7 +180,7 @@ begin
         select json_build_object('code', 'skipped', 'message', format('step %s was skipped', x.name), 'spreads', true)
         from pawl._outputs(array[p_run.run_id], array(select d * 1000000 from unnest(p_step.deps) d)) o
         join pawl_data.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = o.task_no / 1000000
-        where o.state = 4 and (o.error ->> 'spreads')::boolean
+        where o.state = 'k' and (o.error ->> 'spreads')::boolean
         order by x.step_no
         limit 1);
 end
@@ -255,7 +255,7 @@ begin
         -- Of a step that was skipped there is nothing to go over.
         v_array := case when v_from.map_from is not null
                         then coalesce((select g.outputs from pawl._gather(array[p_run.run_id], array[p_step.map_from]) g), '[]')
-                        else (select case when o.state = 4 then '[]' else o.output end
+                        else (select case when o.state = 'k' then '[]' else o.output end
                               from pawl._outputs(array[p_run.run_id], array[p_step.map_from * 1000000]) o) end;
     end if;
     if json_typeof(v_array) is distinct from 'array' then
@@ -319,7 +319,7 @@ begin
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at, triggered_at,
                                tenant, limit_key, paused, woken, input)
         select p_run.run_id, t.task_no, p_step.queue_id,
-               case when p_run.paused is not null or v_delay > interval '0' then 1 else 0 end,
+               case when p_run.paused is not null or v_delay > interval '0' then 'w' else 'r' end,
                coalesce(p_step.priority, p_run.priority), p_run.round, v_fence, p_run.kept, p_run.recorded,
                case when p_run.paused is not null then 'operator' when v_delay > interval '0' then 'delay' end,
                case when p_run.paused is not null then 'infinity' else coalesce(pawl._shift(p_now, v_delay), p_now) end,
@@ -371,7 +371,7 @@ begin
     select w.* into v_workflow from pawl_data.workflow w where w.workflow_id = p_step.child_workflow_id;
     -- The wait first: a child that has nothing to do ends as it is started.
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, child_id, created_at, due_at)
-    values (p_run.run_id, p_task, p_step.name, 5, p_step.step_no, p_run.tenant, v_child, p_now, 'infinity');
+    values (p_run.run_id, p_task, p_step.name, 'c', p_step.step_no, p_run.tenant, v_child, p_now, 'infinity');
     update pawl_data.task t set attached = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.attached;
     perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout,
         case when v_workflow.flow then v_workflow.workflow_id end, v_child, false, p_input, p_run.tenant,

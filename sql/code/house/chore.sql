@@ -179,7 +179,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return exists (
-        select from pawl_data.wait w where w.kind = 3 and w.tenant = p_tenant and w.topic = p_topic and w.key = p_key);
+        select from pawl_data.wait w where w.kind = 'e' and w.tenant = p_tenant and w.topic = p_topic and w.key = p_key);
 end
 $$;
 comment on function pawl._is_awaited(text, text, text) is 'whether a wait is open for a topic and key';
@@ -196,9 +196,9 @@ begin
     -- A claim that was still open when its session ended holds what nobody else would take back.
     for v_session in
         with recursive holder (session_id) as (
-            (select t.session_id from pawl_data.task t where t.place = 2 order by t.session_id limit 1)
+            (select t.session_id from pawl_data.task t where t.place = 'h' order by t.session_id limit 1)
             union all
-            select (select t.session_id from pawl_data.task t where t.place = 2 and t.session_id > h.session_id
+            select (select t.session_id from pawl_data.task t where t.place = 'h' and t.session_id > h.session_id
                     order by t.session_id limit 1)
             from holder h where h.session_id is not null
         )

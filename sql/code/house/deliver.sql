@@ -38,7 +38,7 @@ begin
                 update pawl_data.delivery d
                 set passed_over = true, after = coalesce((
                         select w.run_id from pawl_data.wait w join pawl_data.event e on e.event_id = d.event_id
-                        where w.kind = 3 and w.tenant = e.tenant and w.topic = e.topic and w.key = e.key and w.run_id > d.after
+                        where w.kind = 'e' and w.tenant = e.tenant and w.topic = e.topic and w.key = e.key and w.run_id > d.after
                         order by w.run_id limit 1), d.after)
                 where d.event_id = v_delivery.event_id;
         end;

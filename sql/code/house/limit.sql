@@ -26,7 +26,7 @@ begin
         from (
             select w.ctid, w.run_id
             from pawl_data.wait w
-            where w.kind = 0 and w.due_at <= p_now
+            where w.kind = 'l' and w.due_at <= p_now
             order by w.due_at
             -- guard:limits_of_nobody_piece
             limit p_max
@@ -37,7 +37,7 @@ begin
         where w.ctid = any (array(
             select d.ctid
             from pawl_data.wait d
-            where d.ctid = any (v_nobody) and d.kind = 0 and not pawl._lives(d.run_id)
+            where d.ctid = any (v_nobody) and d.kind = 'l' and not pawl._lives(d.run_id)
             for update skip locked));
     end if;
     if p_tenant is null then
@@ -49,7 +49,7 @@ begin
             cross join lateral (
                 select from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
             ) t
-            where w.kind = 0 and w.due_at <= p_now
+            where w.kind = 'l' and w.due_at <= p_now
             order by w.due_at
             limit p_max);
     else
@@ -61,7 +61,7 @@ begin
             cross join lateral (
                 select from pawl_data.task t where t.run_id = w.run_id and t.task_no = 0 for update skip locked
             ) t
-            where w.ctid = any (v_tids) and w.kind = 0 and w.due_at <= p_now
+            where w.ctid = any (v_tids) and w.kind = 'l' and w.due_at <= p_now
             order by w.due_at
             limit p_max);
     end if;
@@ -97,9 +97,9 @@ begin
     return array(
         select e.ctid
         from (
-            (select w.ctid, w.tenant from pawl_data.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at limit 5000)
+            (select w.ctid, w.tenant from pawl_data.wait w where w.kind = 'l' and w.due_at <= p_now order by w.due_at limit 5000)
             union
-            (select w.ctid, w.tenant from pawl_data.wait w where w.kind = 0 and w.due_at <= p_now order by w.due_at desc limit 5000)
+            (select w.ctid, w.tenant from pawl_data.wait w where w.kind = 'l' and w.due_at <= p_now order by w.due_at desc limit 5000)
         ) e
         where e.tenant = p_tenant);
 end
@@ -116,7 +116,7 @@ begin
     update pawl_data.wait w
     -- guard:limit_deferred
     set due_at = p_until
-    where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind = 0;
+    where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind = 'l';
 end
 $$;
 comment on function pawl._defer_limit(pawl_data.wait, timestamptz) is 'lets other limits be enforced first';
@@ -144,24 +144,24 @@ begin
     end if;
     if p_limit.name = 'cancel' then
         v_done := pawl._cancel_task(v_task, p_now, 'pawl', 'the parent was cancelled', false);
-    elsif p_limit.name = 'grace' and v_task.place = 4 then
-        v_done := pawl._force_end(v_task, (v_task.ending ->> 'status')::int, v_task.ending -> 'error',
+    elsif p_limit.name = 'grace' and v_task.place = 'o' then
+        v_done := pawl._force_end(v_task, pawl._status_code(v_task.ending ->> 'status'), v_task.ending -> 'error',
             (v_task.ending ->> 'rollback')::boolean, p_now);
     elsif p_limit.name = 'grace' then
-        v_done := pawl._end_or_roll_back(v_task, 3, json_build_object('code', 'cancelled', 'message',
+        v_done := pawl._end_or_roll_back(v_task, 'c', json_build_object('code', 'cancelled', 'message',
             coalesce(v_task.ending ->> 'why', 'cancelled')), (v_task.ending ->> 'rollback')::boolean, p_now);
     elsif v_task.rolling_back or v_task.ending is not null then
         v_done := 'ok';
-    elsif v_task.place = 4 then
-        v_done := pawl._force_end(v_task, 2, json_build_object('code', 'timeout', 'message',
+    elsif v_task.place = 'o' then
+        v_done := pawl._force_end(v_task, 'e', json_build_object('code', 'timeout', 'message',
             'the run has reached its time limit'), true, p_now);
     else
-        v_done := pawl._end_or_roll_back(v_task, 2, json_build_object('code', 'timeout', 'message',
+        v_done := pawl._end_or_roll_back(v_task, 'e', json_build_object('code', 'timeout', 'message',
             'the run has reached its time limit'), true, p_now);
     end if;
     if v_done <> 'busy' then
         delete from pawl_data.wait w
-        where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind < 1;
+        where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind::text = 'l';
     else
         -- Its parent, or a task of its flow, is locked for as long as somebody likes. It goes behind the others meanwhile:
         -- p_max of these would stop every other limit.
@@ -187,7 +187,7 @@ begin
        or p_session is distinct from (
            select t.session_id
            from pawl_data.task t
-           where t.run_id = (p_running ->> 'run')::uuid and t.task_no = coalesce((p_running ->> 'task')::int, 0) and t.place = 2
+           where t.run_id = (p_running ->> 'run')::uuid and t.task_no = coalesce((p_running ->> 'task')::int, 0) and t.place = 'h'
              and t.claimed_at <= p_reported_at) then
         return timestamptz 'infinity';
     end if;
@@ -272,7 +272,7 @@ declare
 begin
     select t.* into v_task
     from pawl_data.task t
-    where t.run_id = p_run and t.task_no = p_task and t.place = 2 and t.session_id = p_session
+    where t.run_id = p_run and t.task_no = p_task and t.place = 'h' and t.session_id = p_session
       -- Claimed after that heartbeat, the task is another try.
       and t.claimed_at <= p_reported_at
     for update skip locked;

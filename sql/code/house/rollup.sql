@@ -23,8 +23,8 @@ begin
         return interval '10 s';
     end if;
     insert into pawl_data.metric (workflow_id, minute, tenant, succeeded, failed, cancelled, seconds_sum, seconds_max, waited_sum)
-    select q.workflow_id, date_trunc('minute', r.ended_at), r.tenant, count(*) filter (where r.status = 1),
-           count(*) filter (where r.status = 2), count(*) filter (where r.status = 3),
+    select q.workflow_id, date_trunc('minute', r.ended_at), r.tenant, count(*) filter (where r.status = 's'),
+           count(*) filter (where r.status = 'e'), count(*) filter (where r.status = 'c'),
            sum(date_part('epoch', r.ended_at - coalesce(r.started_at, r.ended_at))),
            max(date_part('epoch', r.ended_at - coalesce(r.started_at, r.ended_at))),
            sum(date_part('epoch', coalesce(r.started_at, r.ended_at) - r.triggered_at))
@@ -43,7 +43,7 @@ comment on function pawl._chore_rollup(timestamptz, pawl_data.chore) is 'counts 
 -- Runs that ended in [p_from, p_to). Reads the partitions of the last two days from their ends backwards,
 -- page by page, until it meets rows that ended well before p_from.
 create or replace function pawl._ended_between(p_from timestamptz, p_to timestamptz)
-returns table (queue_id int, status smallint, tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)
+returns table (queue_id int, status "char", tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp

@@ -23,11 +23,11 @@ begin
         return;
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
-        if pawl._end_or_roll_back(p_task, 3, json_build_object('code', 'cancelled', 'message',
+        if pawl._end_or_roll_back(p_task, 'c', json_build_object('code', 'cancelled', 'message',
                coalesce(p_task.ending ->> 'why', 'cancelled')), (p_task.ending ->> 'rollback')::boolean, p_now) = 'busy' then
             -- Its parent is locked. Nobody may start it again; the end of its grace ends it.
             update pawl_data.task t
-            set fence = t.fence + 1, place = 1, due_at = 'infinity', session_id = null, request = null, started = false
+            set fence = t.fence + 1, place = 'w', due_at = 'infinity', session_id = null, request = null, started = false
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         end if;
         return;
@@ -56,7 +56,7 @@ begin
         session_id = null, request = null, crashes = p_crashes,
         execution = t.execution - (not p_crashed and t.started)::int,
         recorded = t.recorded or t.started, started = false, woken = t.paused is not null,
-        place = case when t.paused is not null then 1 else pawl._ready_place(p_crashes) end,
+        place = case when t.paused is not null then 'w' else pawl._ready_place(p_crashes) end,
         due_at = case when t.paused is not null then 'infinity' else p_now end,
         reason = case when t.paused is not null then 'operator' end
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
@@ -100,7 +100,7 @@ begin
         perform pawl._drop_tasks(v_run, true, p_now, p_task.task_no);
         perform pawl._let_end(v_run, p_now);
     else
-        perform pawl._finish_task(v_run, p_task.task_no, 2, null, json_build_object('code', 'crashed', 'message',
+        perform pawl._finish_task(v_run, p_task.task_no, 'e', null, json_build_object('code', 'crashed', 'message',
             format('%s workers lost their lease while they held this task', p_crashes)), p_now, p_task.execution, p_task.fence, p_task.started_at);
     end if;
 end
@@ -130,7 +130,7 @@ begin
     select array_agg(h.run_id order by h.run_id, h.task_no), array_agg(h.task_no order by h.run_id, h.task_no) into v_runs, v_tasks
     from (
         select t.run_id, t.task_no from pawl_data.task t
-        where t.place = 2 and t.session_id = p_session
+        where t.place = 'h' and t.session_id = p_session
         -- Not always the same ones: those of a flow that somebody holds are left, and must not stand before the others.
         -- guard:sweep_any
         order by random()
@@ -142,7 +142,7 @@ begin
         -- Each as it is now: the end of one may have changed the next, if they are of one flow.
         select t.* into v_task
         from pawl_data.task t
-        where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 2 and t.session_id = p_session;
+        where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 'h' and t.session_id = p_session;
         continue when not found;
         v_count := v_count + 1;
         v_tenant := case when v_bound then v_task.tenant else '' end;
@@ -201,12 +201,12 @@ declare
         format('%s workers lost their lease while they held this run', p_task.crashes));
 begin
     if p_task.rolling_back then
-        return pawl._end_run(p_task, 2, null, json_build_object('code', 'rollback_failed', 'error', v_error,
+        return pawl._end_run(p_task, 'e', null, json_build_object('code', 'rollback_failed', 'error', v_error,
             'cause', p_task.ending -> 'error', 'status', p_task.ending -> 'status', 'not_undone', pawl._undone(p_task)), p_now);
     end if;
     p_task.crashes := 0;
     update pawl_data.task t set crashes = 0 where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
-    return pawl._end_or_roll_back(p_task, 2, v_error, true, p_now);
+    return pawl._end_or_roll_back(p_task, 'e', v_error, true, p_now);
 end
 $$;
 comment on function pawl._crash_out(pawl_data.task, timestamptz) is 'ends a run whose workers keep dying';
@@ -251,7 +251,7 @@ begin
     loop
         -- A closed epoch is not the worker''s fault.
         v_count := v_count + pawl._release_held(v_session, p_now, p_max - v_count, v_session >> 32 = v_epoch, p_each);
-        if not exists (select from pawl_data.task t where t.place = 2 and t.session_id = v_session) then
+        if not exists (select from pawl_data.task t where t.place = 'h' and t.session_id = v_session) then
             update pawl_data.worker w
             set ended_at = p_now, idle = false, running = null,
                 ended_why = case when w.session_id >> 32 <> v_epoch then 'epoch' else 'lost' end

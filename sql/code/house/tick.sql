@@ -121,14 +121,14 @@ begin
     -- A piece is a transaction, and where all workers are idle nearly every one would find nothing. Each of these conditions holds whenever
     -- its piece has work, and sometimes when it has none. Chore tables is due for ever where the owner does not tick: others make it come up.
     return array(
-        select 1 where exists (select from pawl_data.task t where t.place = 1 and t.due_at <= v_now)
+        select 1 where exists (select from pawl_data.task t where t.place = 'w' and t.due_at <= v_now)
         union all
         select 2 where exists (
             select from pawl_data.worker w
             where w.ended_at is null
               and (w.lease_until < v_now or w.session_id >> 32 <> v_epoch or w.lease_until > pawl._shift(v_now, w.lease)))
         union all
-        select 3 where exists (select from pawl_data.wait w where w.kind = 0 and w.due_at <= v_now)
+        select 3 where exists (select from pawl_data.wait w where w.kind = 'l' and w.due_at <= v_now)
                        or exists (select from pawl_data.worker w where w.ended_at is null and w.next_limit_at < v_now and w.next_limit_at < 'infinity')
         union all
         select 4 where exists (select from pawl_data.delivery d where d.due_at <= v_now or d.due_at > v_now + interval '1 hour')
@@ -249,7 +249,7 @@ begin
         v_due := array(
             select d.ctid
             from pawl_data.task d
-            where d.place = 1 and d.due_at <= p_now
+            where d.place = 'w' and d.due_at <= p_now
             order by d.due_at
             limit p_max
             for update skip locked);
@@ -288,9 +288,9 @@ declare
     v_due tid[] := array(
         select e.ctid
         from (
-            (select t.ctid, t.due_at, t.tenant from pawl_data.task t where t.place = 1 and t.due_at <= p_now order by t.due_at limit 5000)
+            (select t.ctid, t.due_at, t.tenant from pawl_data.task t where t.place = 'w' and t.due_at <= p_now order by t.due_at limit 5000)
             union
-            (select t.ctid, t.due_at, t.tenant from pawl_data.task t where t.place = 1 and t.due_at <= p_now order by t.due_at desc limit 5000)
+            (select t.ctid, t.due_at, t.tenant from pawl_data.task t where t.place = 'w' and t.due_at <= p_now order by t.due_at desc limit 5000)
         ) e
         where e.tenant = p_tenant
         order by e.due_at
@@ -304,7 +304,7 @@ begin
             where t.ctid = any (v_due)
             for update skip locked
         )
-        select l.address from locked l where l.place = 1 and l.due_at <= p_now and l.tenant = p_tenant);
+        select l.address from locked l where l.place = 'w' and l.due_at <= p_now and l.tenant = p_tenant);
 end
 $$;
 comment on function pawl._due_of_tenant(timestamptz, int, text) is 'waiting tasks of a tenant whose time has come';

@@ -40,7 +40,7 @@ begin
     end if;
     -- guard:fork_state
     if v_task.run_id is not null
-       and (v_task.place = 4 and pawl._flow_moves(run) or v_task.place <> 4 and (v_task.place <> 1 or v_task.due_at <= v_now)) then
+       and (v_task.place = 'o' and pawl._flow_moves(run) or v_task.place <> 'o' and (v_task.place <> 'w' or v_task.due_at <= v_now)) then
         answer := 'refused';
         return next;
         return;
@@ -56,7 +56,7 @@ begin
         from (
             select p.name, p.seq from pawl._steps(array[run]) p
             union all
-            select w.name, w.seq from pawl_data.wait w where w.run_id = run and w.kind > 0
+            select w.name, w.seq from pawl_data.wait w where w.run_id = run and w.kind <> 'l'
         ) s
         where s.name = from_step or starts_with(s.name, from_step || '#');
     end if;
@@ -78,9 +78,9 @@ begin
     else
         insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output,
                                undo, source_id)
-        select fork.run_id, s.task_no, 1, 1, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.undo, run
+        select fork.run_id, s.task_no, 1, 's', s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.undo, run
         from pawl._steps(array[run]) s
-        where s.state = 1 and s.name not like 'rollback:%' and v_seq is not null and s.seq < v_seq;
+        where s.state = 's' and s.name not like 'rollback:%' and v_seq is not null and s.seq < v_seq;
         get diagnostics copied = row_count;
         update pawl_data.task t set recorded = true where t.run_id = fork.run_id;
     end if;
@@ -116,7 +116,7 @@ as $$
 begin
     return exists (select from pawl_data.task t where t.run_id = p_run and t.task_no > 0
                    -- guard:fork_flow_due
-                   and (t.place <> 1 or t.due_at <= pawl.now()));
+                   and (t.place <> 'w' or t.due_at <= pawl.now()));
 end
 $$;
 comment on function pawl._flow_moves(uuid) is 'whether a run of a flow is running or queued';
@@ -133,7 +133,7 @@ declare
     v_copied int;
 begin
     update pawl_data.task t
-    set place = 4, recorded = true, undo = exists (
+    set place = 'o', recorded = true, undo = exists (
             select from pawl_data.flow_step s where s.workflow_id = p_workflow and s.undo is not null)
     where t.run_id = p_run and t.task_no = 0;
     with recursive again (step_no) as (
@@ -149,7 +149,7 @@ begin
     -- Without their undos: the fork did none of it.
     select p_run, s.task_no, 1, s.state, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.error, p_from
     from pawl._steps(array[p_from]) s
-    where s.state in (1, 4) and s.task_no > 0 and strpos(s.name, '#') = 0 and s.task_no / 1000000 <> all (v_again);
+    where s.state in ('s', 'k') and s.task_no > 0 and strpos(s.name, '#') = 0 and s.task_no / 1000000 <> all (v_again);
     get diagnostics v_copied = row_count;
     perform pawl._reopen_flow(p_run, p_workflow, p_now);
     return v_copied;

@@ -34,7 +34,7 @@ begin
         -- guard:grab_lock
         for update skip locked;
         -- Of a flow every task, and the flows above it.
-        if found and v_task.place = 4 and not (pawl._lock_flow(p_run) and pawl._lock_tasks(p_run)) then
+        if found and v_task.place = 'o' and not (pawl._lock_flow(p_run) and pawl._lock_tasks(p_run)) then
             if clock_timestamp() >= p_until then
                 return null;
             end if;
@@ -67,7 +67,7 @@ begin
         return 'busy';
     end if;
     return coalesce((
-        select (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status]
+        select pawl._state_name(r.status)
         from pawl._runs(array[p_run]) r
         where v_bound is null or r.tenant = v_bound
         order by r.round desc limit 1), 'not_found');
@@ -145,8 +145,8 @@ begin
             v_error := json_build_object('code', 'killed', 'message', coalesce(why, 'killed'));
             -- Tasks of a flow that had started leave a record, for the rollback of a later round.
             -- guard:kill_undo
-            answer := case when v_task.place = 4 then pawl._force_end(v_task, 3, v_error, false, v_now)
-                           else pawl._end_run(v_task, 3, null, v_error, v_now) end;
+            answer := case when v_task.place = 'o' then pawl._force_end(v_task, 'c', v_error, false, v_now)
+                           else pawl._end_run(v_task, 'c', null, v_error, v_now) end;
             if answer = 'ok' then
                 perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl_data.run_kept k where k.run_id = v_task.run_id), v_now,
                     'kill', json_build_object('why', why), coalesce(by, pawl._caller()));
@@ -194,12 +194,12 @@ begin
             if answer = 'ok' then
                 update pawl_data.task t
                 set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
-                        'due', case when t.place = 1 then t.due_at end, 'reason', t.reason),
+                        'due', case when t.place = 'w' then t.due_at end, 'reason', t.reason),
                     -- It was ready: then it is ready again after resume, whatever else it waits for.
-                    woken = t.woken or t.place in (0, 3),
-                    place = case when t.place in (2, 4) then t.place else 1 end,
-                    due_at = case when t.place in (2, 4) then t.due_at else 'infinity' end,
-                    reason = case when t.place in (2, 4) then t.reason else 'operator' end
+                    woken = t.woken or t.place in ('r', 's'),
+                    place = case when t.place in ('h', 'o') then t.place else 'w' end,
+                    due_at = case when t.place in ('h', 'o') then t.due_at else 'infinity' end,
+                    reason = case when t.place in ('h', 'o') then t.reason else 'operator' end
                 where t.run_id = v_task.run_id and t.paused is null;
                 perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', why),
                     coalesce(by, pawl._caller()));
@@ -254,10 +254,10 @@ begin
                     -- What it waited for may have come meanwhile; a claim too many does no harm, one too few would.
                     v_due := coalesce(case when not v_task.woken then pawl._due_of(v_task) end, v_now);
                     update pawl_data.task t
-                    set paused = null, woken = t.place = 2 and t.woken,
-                        place = case when t.place in (2, 4) then t.place when v_due > v_now then 1 else pawl._ready_place(t.crashes) end,
-                        due_at = case when t.place in (2, 4) then t.due_at else greatest(v_due, v_now) end,
-                        reason = case when t.place in (2, 4) then null
+                    set paused = null, woken = t.place = 'h' and t.woken,
+                        place = case when t.place in ('h', 'o') then t.place when v_due > v_now then 'w' else pawl._ready_place(t.crashes) end,
+                        due_at = case when t.place in ('h', 'o') then t.due_at else greatest(v_due, v_now) end,
+                        reason = case when t.place in ('h', 'o') then null
                                       when v_due > v_now then coalesce(v_task.paused ->> 'reason', 'sleep') end
                     where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
                     v_kept := v_task.kept;
@@ -292,7 +292,7 @@ begin
     return coalesce((
         select min(d.due_at)
         from (
-            select w.due_at from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+            select w.due_at from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind <> 'l'
             union all
             select (e.value ->> 'due')::timestamptz from json_each(coalesce(p_task.retries, '{}')) e
         ) d (due_at)), (p_task.paused ->> 'due')::timestamptz);

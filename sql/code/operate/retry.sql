@@ -95,7 +95,7 @@ begin
         return 'refused';
     end if;
     -- guard:retry_status
-    if v_run.status = 1 or (not p_rollback and pawl._was_undone(p_run)) then
+    if v_run.status = 's' or (not p_rollback and pawl._was_undone(p_run)) then
         return 'refused';
     end if;
     select r.* into v_first from pawl._runs(array[p_run]) r where r.round = 1;
@@ -118,13 +118,13 @@ begin
     insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, execution, recorded, attached, undo,
                            rolling_back, kept, input_apart, due_at, triggered_at, started_at, tenant, limit_key, key, parent_id, input,
                            metadata, ending)
-    values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 4 else 0 end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.execution, true,
+    values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 'o' else 'r' end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.execution, true,
             v_timeout is not null or v_run.key_freed,
             exists (select from pawl._steps(array[p_run]) s where s.undo is not null) or v_flow and exists (
                 select from pawl_data.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,
             v_run.input_apart, p_now, v_run.triggered_at, v_run.started_at, v_run.tenant, v_run.limit_key, v_run.key,
             v_run.parent_id, v_first.input, v_run.metadata,
-            case when p_rollback then json_build_object('status', coalesce((v_run.error ->> 'status')::int, v_run.status), 'error',
+            case when p_rollback then json_build_object('status', coalesce(v_run.error ->> 'status', pawl._state_name(v_run.status)), 'error',
                 coalesce(v_run.error -> 'cause', v_run.error), 'at', p_now) end)
     on conflict on constraint task_pkey do nothing;
     get diagnostics v_made = row_count;
@@ -137,7 +137,7 @@ begin
     end if;
     if v_timeout is not null and not p_rollback then
         insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        values (p_run, 0, 'timeout', 0, 0, v_run.tenant, p_now, pawl._shift(p_now, v_timeout))
+        values (p_run, 0, 'timeout', 'l', 0, v_run.tenant, p_now, pawl._shift(p_now, v_timeout))
         on conflict on constraint wait_pkey do nothing;
     end if;
     perform pawl._audit(p_run, 0, v_kept, p_now, case when p_rollback then 'rollback_retry' else 'retry' end,
@@ -232,7 +232,7 @@ begin
         return v_answer;
     end if;
     select t.* into v_task from pawl_data.task t where t.run_id = run and t.task_no = 0;
-    perform pawl._record(v_task, 'rollback:' || step, 1, 4, null, null, json_build_object('why', why), v_now);
+    perform pawl._record(v_task, 'rollback:' || step, 's', 'k', null, null, json_build_object('why', why), v_now);
     perform pawl._audit(run, 0, v_task.kept, v_now, 'rollback_skip', json_build_object('step', step, 'why', why),
         coalesce(by, pawl._caller()));
     return 'ok';

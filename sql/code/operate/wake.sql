@@ -30,7 +30,7 @@ begin
     -- 1. A worker claims the run while its sleep is still open in another branch, or an operator pauses it. 2. An operator wakes it. Without
     -- the test the sleep would be recorded beside the worker's own records, or the paused run would be made ready.
     -- guard:wake_only_waiting
-    if p_task.place <> 1 or p_task.paused is not null or p_task.due_at <= p_now
+    if p_task.place <> 'w' or p_task.paused is not null or p_task.due_at <= p_now
        -- 1. A run is cancelled while a branch of it sleeps. 2. Its worker is lost, and it waits for the end of its grace period. 3. An
        -- operator wakes it. Without the test it would be ready, and a worker would execute a cancelled run.
        -- guard:wake_not_ending
@@ -46,7 +46,7 @@ begin
         continue when not pawl._is_meant(p_step, v_label);
         if v_open.kind = 'sleep' then
             -- As if it had slept to the end.
-            perform pawl._settle(p_task, v_open.wait, 1, null, null, null, p_now);
+            perform pawl._settle(p_task, v_open.wait, 's', null, null, null, p_now);
         elsif v_open.kind = 'retry' then
             v_tried := v_tried || v_open.name;
         -- A run that has started may wait like one with a delay, because a claim has put it off; its limit counts from its start.
@@ -92,8 +92,8 @@ begin
         -- days and an hour.
         -- guard:wake_moves_limit
         set due_at = pawl._shift(w.due_at, p_now - p_task.due_at)
-        where w.run_id = p_task.run_id and w.task_no = 0 and w.name = 'timeout' and w.kind < 1;
-        update pawl_data.task t set due_at = p_now where t.run_id = p_task.run_id and t.task_no = 0 and t.place = 4;
+        where w.run_id = p_task.run_id and w.task_no = 0 and w.name = 'timeout' and w.kind::text = 'l';
+        update pawl_data.task t set due_at = p_now where t.run_id = p_task.run_id and t.task_no = 0 and t.place = 'o';
     end if;
 end
 $$;
@@ -114,12 +114,12 @@ begin
         reason := 'it is ending';
     elsif p_run.paused is not null then
         reason := 'it is paused: resume it';
-    elsif p_run.place = 4 and p_step is not null then
+    elsif p_run.place = 'o' and p_step is not null then
         reason := format('step "%s" neither sleeps nor waits for its next attempt', p_step);
-    elsif exists (select from pawl_data.task t where t.run_id = p_run.run_id and t.place + 0 = 2) then
+    elsif exists (select from pawl_data.task t where t.run_id = p_run.run_id and t.place::text = 'h') then
         reason := 'a worker holds it';
     elsif exists (
-        select from pawl_data.task t where t.run_id = p_run.run_id and (t.place in (0, 3) or t.place = 1 and t.due_at <= p_now)) then
+        select from pawl_data.task t where t.run_id = p_run.run_id and (t.place in ('r', 's') or t.place = 'w' and t.due_at <= p_now)) then
         answer := 'already';
     elsif p_step is not null then
         reason := format('step "%s" neither sleeps nor waits for its next attempt', p_step);
@@ -160,8 +160,8 @@ begin
         answer := case when v_run.run_id is null then pawl._not_grabbed(run_id) else 'ok' end;
         reason := null;
         for v_task in
-            -- + 0: by the run, and not by the index of all that wait.
-            select t.* from pawl_data.task t where t.run_id = v_run.run_id and t.place + 0 = 1 order by t.task_no limit 1000
+            -- ::text: by the run, and not by the index of all that wait.
+            select t.* from pawl_data.task t where t.run_id = v_run.run_id and t.place::text = 'w' order by t.task_no limit 1000
         loop
             v_woken := v_woken || pawl._wake_task(v_run, v_task, step, v_now);
         end loop;

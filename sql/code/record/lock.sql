@@ -21,7 +21,7 @@ begin
             -- A parent may have ended; the run itself has not, or there would be no task.
             return v_id <> p_run and not exists (select from pawl_data.task t where t.run_id = v_id and t.task_no = v_no);
         end if;
-        exit when v_task.place <> 4 or v_task.parent_id is null or v_task.parent_step is null;
+        exit when v_task.place <> 'o' or v_task.parent_id is null or v_task.parent_step is null;
         v_id := v_task.parent_id;
         v_no := case when strpos(v_task.parent_step, '#') > 0 then coalesce(v_task.parent_task, 0) else 0 end;
     end loop;

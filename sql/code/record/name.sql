@@ -1,5 +1,36 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Names of tasks and undos, as they are shown and recorded.
+-- Words for the letters of states and kinds, and names of tasks and undos as they are shown and recorded.
+
+-- Functions of one expression with a parsed body: the planner puts the expression where the call is, so that it costs nothing and an
+-- index can be used. The names in it were resolved when the function was made, so that no search_path is set, which would forbid that.
+
+create or replace function pawl._state_name(p_state "char")
+returns text
+language sql
+immutable
+return case p_state when 's' then 'SUCCESS' when 'e' then 'ERROR' when 'c' then 'CANCELLED' when 'r' then 'RUNNING' when 'k' then 'SKIPPED' end;
+comment on function pawl._state_name("char") is 'the word for the status of a run that has ended, or for the state of a step';
+
+create or replace function pawl._status_code(p_status text)
+returns "char"
+language sql
+immutable
+return case p_status when 'SUCCESS' then 's'::"char" when 'ERROR' then 'e' when 'CANCELLED' then 'c' end;
+comment on function pawl._status_code(text) is 'the letter for the status of a run that has ended; null for any other word';
+
+create or replace function pawl._kind_name(p_kind "char")
+returns text
+language sql
+immutable
+return case p_kind when 's' then 'step' when 'z' then 'sleep' when 'e' then 'event' when 'g' then 'signal' when 'c' then 'child' when 'a' then 'approval' end;
+comment on function pawl._kind_name("char") is 'the word for the kind of a step';
+
+create or replace function pawl._kind_code(p_kind text)
+returns "char"
+language sql
+immutable
+return case p_kind when 'step' then 's'::"char" when 'sleep' then 'z' when 'event' then 'e' when 'signal' then 'g' when 'child' then 'c' when 'approval' then 'a' end;
+comment on function pawl._kind_code(text) is 'the letter for the kind of a step';
 
 -- A record of a task of a flow as the rest of the engine names steps: NAME#n.
 create or replace function pawl._task_name(p_name text, p_task int)

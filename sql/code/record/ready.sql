@@ -11,12 +11,12 @@ as $$
 begin
     update pawl_data.task t
     set recorded = true,
-        woken = t.woken or t.place = 2 or t.paused is not null,
-        place = case when t.place = 1 and t.paused is null then pawl._ready_place(t.crashes) else t.place end,
-        due_at = case when t.place = 1 and t.paused is null then p_now else t.due_at end,
-        reason = case when t.place = 1 and t.paused is null then null else t.reason end
+        woken = t.woken or t.place = 'h' or t.paused is not null,
+        place = case when t.place = 'w' and t.paused is null then pawl._ready_place(t.crashes) else t.place end,
+        due_at = case when t.place = 'w' and t.paused is null then p_now else t.due_at end,
+        reason = case when t.place = 'w' and t.paused is null then null else t.reason end
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
-    if p_task.place = 1 and p_task.paused is null then
+    if p_task.place = 'w' and p_task.paused is null then
         perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
     end if;
 end
@@ -24,16 +24,16 @@ $$;
 comment on function pawl._make_ready(pawl_data.task, timestamptz) is 'makes a waiting task ready, or marks a held one as woken';
 
 create or replace function pawl._ready_place(p_crashes int)
-returns smallint
+returns "char"
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_crashes > 0 and p_crashes >= (select s.suspect_at from pawl_data.setting s where s.only_row) then
-        return 3::smallint;
+        return 's';
     end if;
-    return 0::smallint;
+    return 'r';
 end
 $$;
 comment on function pawl._ready_place(int) is 'where a due task stands: among the ready ones, or among the suspects';
@@ -47,7 +47,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     update pawl_data.task t
-    set place = 1, session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',
+    set place = 'w', session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',
         reason = 'drift', recorded = true, woken = true,
         paused = json_build_object('at', p_now, 'by', 'pawl', 'why',
             format('drift: step %s is recorded as %s, the code asks for %s', p_name, p_recorded, p_asked))
@@ -77,7 +77,7 @@ begin
         with due as (
             update pawl_data.task t
             set place = pawl._ready_place(t.crashes), due_at = p_now, reason = null
-            -- Nothing else: with place = 1 the planner may take the index of all that wait.
+            -- Nothing else: with place = 'w' the planner may take the index of all that wait.
             where t.ctid = any (p_tids)
             returning t.queue_id, case when v_bound then t.tenant else '' end as tenant
         )

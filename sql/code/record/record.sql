@@ -1,30 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reading and writing the records of one run: its steps, wherever they live, its input, its trail.
 
-create or replace function pawl._state_name(p_state int)
-returns text
-language plpgsql
-immutable
-set search_path to pg_catalog, pg_temp
-as $$
-begin
-    return (array['SUCCESS', 'ERROR', 'RUNNING', 'SKIPPED'])[p_state];
-end
-$$;
-comment on function pawl._state_name(int) is 'the word for the state of a step';
-
-create or replace function pawl._kind_name(p_kind int)
-returns text
-language plpgsql
-immutable
-set search_path to pg_catalog, pg_temp
-as $$
-begin
-    return (array['step', 'sleep', 'event', 'signal', 'child', 'approval'])[p_kind];
-end
-$$;
-comment on function pawl._kind_name(int) is 'the word for the kind of a step';
-
 -- Planned anew at each call, so that only the partitions of these runs are opened and locked.
 create or replace function pawl._steps(p_ids uuid[])
 returns setof pawl_data.step
@@ -216,7 +192,7 @@ begin
                                                'state', pawl._state_name(s.state), 'seq', s.seq, 'output', s.output,
                                                'error', s.error) order by s.seq, s.name) as steps
         from chosen c
-        join step s on s.run_id = c.run_id and s.task_no = c.task_no and (s.state <> 2 or s.round = c.round)
+        join step s on s.run_id = c.run_id and s.task_no = c.task_no and (s.state <> 'e' or s.round = c.round)
                    -- What a flow's task came to, if only that it was lost, is none of the steps of its handler.
                    -- guard:records_own_steps
                    and (s.task_no = 0 or strpos(s.name, '#') > 0)
@@ -234,7 +210,7 @@ begin
                 select json_agg(json_build_object('name', w.name, 'kind', pawl._kind_name(w.kind), 'seq', w.seq,
                                                   'child', w.child_id) order by w.seq, w.name)
                 from pawl_data.wait w
-                where w.run_id = c.run_id and w.task_no = c.task_no and w.kind > 0), '[]'),
+                where w.run_id = c.run_id and w.task_no = c.task_no and w.kind <> 'l'), '[]'),
             'retries', coalesce(c.retries, '{}'),
             'undos', case when c.rolling_back then (
                 select coalesce(json_agg(json_build_object('name', u.name, 'undo', u.undo, 'output', u.output,
@@ -266,7 +242,7 @@ comment on function pawl._write_step(pawl_data.step, boolean) is 'writes a recor
 
 -- Writes one record. False if this step has a record already that counts in this round.
 create or replace function pawl._record(
-    p_task pawl_data.task, p_name text, p_kind int, p_state int, p_seq int, p_output json, p_error json, p_now timestamptz,
+    p_task pawl_data.task, p_name text, p_kind "char", p_state "char", p_seq int, p_output json, p_error json, p_now timestamptz,
     p_millis bigint default 0, p_attempt int default 1, p_undo json default null, p_source uuid default null)
 returns boolean
 language plpgsql
@@ -277,16 +253,16 @@ begin
     -- guard:record_once
     if exists (
         select from pawl._step(p_task.run_id, p_task.task_no, p_name) s
-        where s.state in (1, 3, 4) or s.round = p_task.round) then
+        where s.state in ('s', 'r', 'k') or s.round = p_task.round) then
         return false;
     end if;
     perform pawl._write_step(row(p_task.run_id, p_task.task_no, p_task.round, p_state, p_kind,
         coalesce(p_seq, pawl._next_seq(p_task)), p_attempt, p_task.fence, p_now - coalesce(p_millis, 0) * interval '1 ms',
-        case when p_state <> 3 then p_now end, p_name, p_output, p_error, p_undo, p_source)::pawl_data.step, p_task.kept);
+        case when p_state <> 'r' then p_now end, p_name, p_output, p_error, p_undo, p_source)::pawl_data.step, p_task.kept);
     return true;
 end
 $$;
-comment on function pawl._record(pawl_data.task, text, int, int, int, json, json, timestamptz, bigint, int, json, uuid) is 'records the result of a step, unless it is recorded';
+comment on function pawl._record(pawl_data.task, text, "char", "char", int, json, json, timestamptz, bigint, int, json, uuid) is 'records the result of a step, unless it is recorded';
 
 -- For callers that do not count: the worker library numbers its steps itself.
 create or replace function pawl._next_seq(p_task pawl_data.task)
@@ -380,15 +356,15 @@ begin
     )
     select s.run_id,
            row_number() over (partition by s.run_id order by s.task_no desc, strpos(s.name, '#') > 0 desc, s.seq desc, s.name desc),
-           s.undo_name, s.task_no, s.undo, s.output, s.state <> 1
+           s.undo_name, s.task_no, s.undo, s.output, s.state <> 's'
     from step s
-    where s.undo is not null and (s.source_id is null or s.kind = 5)
+    where s.undo is not null and (s.source_id is null or s.kind = 'c')
       and not exists (
           select from step n
           where n.run_id = s.run_id and n.task_no = s.task_no and n.name = s.name and n.round > s.round and n.undo is not null)
       and not exists (
           select from step d
-          where d.run_id = s.run_id and d.task_no = 0 and d.name = 'rollback:' || s.undo_name and d.state in (1, 4));
+          where d.run_id = s.run_id and d.task_no = 0 and d.name = 'rollback:' || s.undo_name and d.state in ('s', 'k'));
 end
 $$;
 comment on function pawl._undos(uuid[]) is 'what the rollbacks of these runs have to execute';
@@ -412,7 +388,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return exists (select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 1);
+    return exists (select from pawl._steps(array[p_run]) s where s.name like 'rollback:%' and s.state = 's');
 end
 $$;
 comment on function pawl._was_undone(uuid) is 'whether an undo of this run was executed, so that it cannot go on';

@@ -4,7 +4,7 @@
 -- Settles a wait: the record, the wait gone, the task ready. False: it was settled before, or its run takes nothing more. The caller
 -- holds the task's row.
 create or replace function pawl._settle(
-    p_task pawl_data.task, p_wait pawl_data.wait, p_state int, p_output json, p_error json, p_source uuid, p_now timestamptz)
+    p_task pawl_data.task, p_wait pawl_data.wait, p_state "char", p_output json, p_error json, p_source uuid, p_now timestamptz)
 returns boolean
 language plpgsql
 volatile
@@ -30,12 +30,12 @@ begin
     return true;
 end
 $$;
-comment on function pawl._settle(pawl_data.task, pawl_data.wait, int, json, json, uuid, timestamptz) is 'ends a wait with a record and wakes its task';
+comment on function pawl._settle(pawl_data.task, pawl_data.wait, "char", json, json, uuid, timestamptz) is 'ends a wait with a record and wakes its task';
 
 -- Ends the run of p_task (task 0, locked by the caller). ok, or busy when its parent could not be locked:
 -- then nothing was changed.
 create or replace function pawl._end_run(
-    p_task pawl_data.task, p_status int, p_output json, p_error json, p_now timestamptz)
+    p_task pawl_data.task, p_status "char", p_output json, p_error json, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -47,6 +47,8 @@ declare
     -- A step of a flow that is a child run has no task of its own: it meets its flow at task 0.
     v_flow boolean := strpos(p_task.parent_step, '#') = 0;
     v_no int := case when v_flow then 0 else coalesce(p_task.parent_task, 0) end;
+    -- What the step of the parent came to: a cancelled child is an error there.
+    v_state "char" := case when p_status = 's' then 's' else 'e' end;
     v_error json;
     v_freed int := 0;
 begin
@@ -71,7 +73,7 @@ begin
         get diagnostics v_freed = row_count;
     end if;
     perform pawl._write_end(p_task, p_status, p_output, p_error, p_now, v_freed = 1);
-    if p_status = 3 then
+    if p_status = 'c' then
         perform pawl._cancel_children(p_task, p_now);
     end if;
     delete from pawl_data.wait w where w.run_id = p_task.run_id;
@@ -84,28 +86,28 @@ begin
         where w.run_id = v_parent.run_id and w.task_no = coalesce(p_task.parent_task, 0) and w.name = p_task.parent_step
           and w.child_id = p_task.run_id;
         if found then
-            v_error := case when p_status = 3 then json_build_object('code', 'child_cancelled', 'child', p_task.run_id)
-                            when p_status = 2 then json_build_object('code', 'child_failed', 'child', p_task.run_id, 'error', p_error) end;
+            v_error := case when p_status = 'c' then json_build_object('code', 'child_cancelled', 'child', p_task.run_id)
+                            when p_status = 'e' then json_build_object('code', 'child_failed', 'child', p_task.run_id, 'error', p_error) end;
             if v_flow then
                 delete from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
-                if v_parent.ending is null or v_parent.ending ->> 'status' = '2' then
-                    perform pawl._finish_task(v_parent, v_wait.task_no, least(p_status, 2), p_output, v_error, p_now, 1, 0,
+                if v_parent.ending is null or v_parent.ending ->> 'status' = 'ERROR' then
+                    perform pawl._finish_task(v_parent, v_wait.task_no, v_state, p_output, v_error, p_now, 1, 0,
                         v_wait.created_at, p_task.run_id);
                 end if;
             else
-                perform pawl._settle(v_parent, v_wait, least(p_status, 2), p_output, v_error, p_task.run_id, p_now);
+                perform pawl._settle(v_parent, v_wait, v_state, p_output, v_error, p_task.run_id, p_now);
             end if;
         end if;
     end if;
     return 'ok';
 end
 $$;
-comment on function pawl._end_run(pawl_data.task, int, json, json, timestamptz) is 'moves a run to history and tells its parent';
+comment on function pawl._end_run(pawl_data.task, "char", json, json, timestamptz) is 'moves a run to history and tells its parent';
 
 -- The row of history. A run that has lived for more than a day may not find its partition when it is
 -- read again, so it is kept apart from then on.
 create or replace function pawl._write_end(
-    p_task pawl_data.task, p_status int, p_output json, p_error json, p_now timestamptz, p_key_freed boolean)
+    p_task pawl_data.task, p_status "char", p_output json, p_error json, p_now timestamptz, p_key_freed boolean)
 returns void
 language plpgsql
 volatile
@@ -131,7 +133,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._write_end(pawl_data.task, int, json, json, timestamptz, boolean) is 'writes the row that ends a round';
+comment on function pawl._write_end(pawl_data.task, "char", json, json, timestamptz, boolean) is 'writes the row that ends a round';
 
 -- Moves what is recorded of a run out of the partition of its day.
 create or replace function pawl._keep(p_id uuid)
@@ -168,7 +170,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-    values (p_task.run_id, 0, 'grace', 0, 0, p_task.tenant, p_now, pawl._shift(p_now, (select s.grace from pawl_data.setting s where s.only_row)))
+    values (p_task.run_id, 0, 'grace', 'l', 0, p_task.tenant, p_now, pawl._shift(p_now, (select s.grace from pawl_data.setting s where s.only_row)))
     on conflict on constraint wait_pkey do nothing;
 end
 $$;
@@ -183,17 +185,17 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-    select w.child_id, 0, 'cancel', 0, 0, w.tenant, p_now, p_now
+    select w.child_id, 0, 'cancel', 'l', 0, w.tenant, p_now, p_now
     from pawl_data.wait w
-    where w.run_id = p_task.run_id and w.kind = 5
+    where w.run_id = p_task.run_id and w.kind = 'c'
       and exists (select from pawl_data.task t where t.run_id = w.child_id and t.task_no = 0)
     on conflict on constraint wait_pkey do nothing;
 end
 $$;
 comment on function pawl._cancel_children(pawl_data.task, timestamptz) is 'asks housekeeping to cancel the children of a run';
 
--- The run is to end with this status: at once, or after its undos. p_status 2 ERROR, 3 CANCELLED.
-create or replace function pawl._end_or_roll_back(p_task pawl_data.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+-- The run is to end with this status: at once, or after its undos. ERROR or CANCELLED.
+create or replace function pawl._end_or_roll_back(p_task pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -204,23 +206,23 @@ begin
     if p_rollback and not p_task.rolling_back
        and (select t.undo from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = p_task.task_no)
        and json_array_length(pawl._undone(p_task)) > 0 then
-        if p_status = 3 then
+        if p_status = 'c' then
             perform pawl._cancel_children(p_task, p_now);
         end if;
         delete from pawl_data.wait w where w.run_id = p_task.run_id;
         delete from pawl_data.gate g where g.run_id = p_task.run_id;
         update pawl_data.task t
         -- A cancel is an operator''s newer word than a pause; a failure is not, and waits for the resume.
-        set place = case when t.paused is not null and p_status = 2 then 1 else pawl._ready_place(t.crashes) end,
-            due_at = case when t.paused is not null and p_status = 2 then 'infinity' else p_now end,
-            reason = case when t.paused is not null and p_status = 2 then coalesce(case when t.place = 1 then t.reason end, 'operator') end,
-            paused = case when p_status = 2 then t.paused end,
+        set place = case when t.paused is not null and p_status = 'e' then 'w' else pawl._ready_place(t.crashes) end,
+            due_at = case when t.paused is not null and p_status = 'e' then 'infinity' else p_now end,
+            reason = case when t.paused is not null and p_status = 'e' then coalesce(case when t.place = 'w' then t.reason end, 'operator') end,
+            paused = case when p_status = 'e' then t.paused end,
             session_id = null, request = null, started = false, fence = t.fence + 1,
             rolling_back = true, recorded = true, retries = null, woken = false,
             -- With the fence of the claim that this is the end of. A caller that ends the run by itself has raised it; then there is
             -- none, or the next claim would look like the one behind it.
             -- guard:rollback_fence
-            ending = json_build_object('status', p_status, 'error', p_error, 'at', p_now,
+            ending = json_build_object('status', pawl._state_name(p_status), 'error', p_error, 'at', p_now,
                 'fence', case when t.fence = p_task.fence then t.fence end)
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         perform pawl._audit(p_task.run_id, 0, p_task.kept, p_now, 'rollback_started', p_error);
@@ -230,5 +232,5 @@ begin
     return pawl._end_run(p_task, p_status, null, p_error, p_now);
 end
 $$;
-comment on function pawl._end_or_roll_back(pawl_data.task, int, json, boolean, timestamptz) is 'ends a run, or starts its rollback if it has undos';
+comment on function pawl._end_or_roll_back(pawl_data.task, "char", json, boolean, timestamptz) is 'ends a run, or starts its rollback if it has undos';
 

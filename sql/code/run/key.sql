@@ -28,7 +28,7 @@ begin
     perform pawl._need_partitions(array[p_id], array['run']);
     insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at,
                           rolled_back, input_apart, tenant)
-    values (p_id, 1, 1, 0, 0, 0, 0, '-infinity', '-infinity', false, false, '')
+    values (p_id, 1, 's', 0, 0, 0, 0, '-infinity', '-infinity', false, false, '')
     on conflict do nothing;
     get diagnostics v_made = row_count;
     if v_made = 0 then

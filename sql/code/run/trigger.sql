@@ -16,7 +16,7 @@ as $$
 declare
     v_apart boolean := octet_length(p_input::text) > 2000;
     v_timeout boolean := p_timeout is not null;
-    v_place int := case when p_flow is not null then 4 when p_delay > interval '0' then 1 else 0 end;
+    v_place "char" := case when p_flow is not null then 'o' when p_delay > interval '0' then 'w' else 'r' end;
     v_due timestamptz := case when p_delay > interval '0' then pawl._shift(p_now, p_delay) else p_now end;
     v_reason text := case when p_delay > interval '0' and p_flow is null then 'delay' end;
     v_undo boolean := p_flow is not null and exists (
@@ -51,7 +51,7 @@ begin
     end if;
     if v_timeout then
         insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        values (p_id, 0, 'timeout', 0, 0, p_tenant, p_now, pawl._shift(v_due, p_timeout));
+        values (p_id, 0, 'timeout', 'l', 0, p_tenant, p_now, pawl._shift(v_due, p_timeout));
     end if;
     if p_flow is not null then
         perform pawl._open_flows(array[p_id], p_flow, p_now, p_delay);
@@ -293,7 +293,7 @@ begin
         -- The plain case of _insert_run, without the call.
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, due_at, triggered_at, tenant, limit_key, key,
                                input, metadata)
-        values (trigger.run_id, 0, v_queue, 0, coalesce(trigger.priority, v_priority), v_now, v_now, trigger.tenant,
+        values (trigger.run_id, 0, v_queue, 'r', coalesce(trigger.priority, v_priority), v_now, v_now, trigger.tenant,
                 trigger.limit_key, trigger.key, trigger.input, trigger.metadata);
         created := true;
     elsif created is not false then

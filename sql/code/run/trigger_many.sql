@@ -150,7 +150,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_later boolean := coalesce(p_delay > interval '0', false);
-    v_place int := case when p_workflow.flow then 4 when v_later then 1 else 0 end;
+    v_place "char" := case when p_workflow.flow then 'o' when v_later then 'w' else 'r' end;
     v_due timestamptz := case when v_later then pawl._shift(p_now, p_delay) else p_now end;
     v_attached boolean := p_attached or p_workflow.run_timeout is not null;
     v_undo boolean := p_workflow.flow and exists (
@@ -164,7 +164,7 @@ begin
             insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
                                    triggered_at, tenant, limit_key, key, input, metadata)
             select i.id, 0, p_workflow.queue_id, v_place, p_priority, octet_length(i.input::text) > 2000, v_attached, v_undo,
-                   case when v_place = 1 then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
+                   case when v_place = 'w' then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
                    case when octet_length(i.input::text) <= 2000 then i.input end, p_metadata
             from unnest(p_ids, p_inputs, p_keys, p_limit_keys) i (id, input, key, limit_key)
             order by i.id
@@ -182,7 +182,7 @@ begin
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
                                triggered_at, tenant, limit_key, key, input, metadata)
         select i.id, 0, p_workflow.queue_id, v_place, p_priority, octet_length(i.input::text) > 2000, v_attached, v_undo,
-               case when v_place = 1 then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
+               case when v_place = 'w' then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
                case when octet_length(i.input::text) <= 2000 then i.input end, p_metadata
         from unnest(p_ids, p_inputs, p_keys, p_limit_keys) i (id, input, key, limit_key);
     end if;
@@ -196,7 +196,7 @@ begin
     end if;
     if p_workflow.run_timeout is not null then
         insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        select m, 0, 'timeout', 0, 0, p_tenant, p_now, pawl._shift(v_due, p_workflow.run_timeout)
+        select m, 0, 'timeout', 'l', 0, p_tenant, p_now, pawl._shift(v_due, p_workflow.run_timeout)
         from unnest(v_made) m;
     end if;
     if p_workflow.flow and cardinality(v_made) > 0 then

@@ -34,9 +34,9 @@ begin
         from (
             select s.source_id as child, s.task_no, s.name
             from pawl._steps(array[run]) s
-            where s.kind = 5 and s.source_id is distinct from v_source
+            where s.kind = 'c' and s.source_id is distinct from v_source
             union all
-            select w.child_id, w.task_no, w.name from pawl_data.wait w where w.run_id = run and w.kind = 5
+            select w.child_id, w.task_no, w.name from pawl_data.wait w where w.run_id = run and w.kind = 'c'
         ) u
         where cursor is null or u.child > cursor
         order by u.child

@@ -16,9 +16,9 @@ declare
     v_n bigint := (
         select count(*)
         from (
-            (select from pawl_data.task t where t.place = 0 and t.queue_id = p_queue limit 1001)
+            (select from pawl_data.task t where t.place = 'r' and t.queue_id = p_queue limit 1001)
             union all
-            (select from pawl_data.task t where t.place = 3 and t.queue_id = p_queue limit 1001)
+            (select from pawl_data.task t where t.place = 's' and t.queue_id = p_queue limit 1001)
         ) c);
 begin
     return case when v_n > 1000 then 'over 1000 ready tasks' when v_n = 1 then '1 ready task' else v_n || ' ready tasks' end;
@@ -41,14 +41,14 @@ as $$
 begin
     return query
     with recursive ready (queue_id) as (
-        (select t.queue_id from pawl_data.task t where t.place = 0 order by t.queue_id limit 1)
+        (select t.queue_id from pawl_data.task t where t.place = 'r' order by t.queue_id limit 1)
         union all
-        select (select t.queue_id from pawl_data.task t where t.place = 0 and t.queue_id > r.queue_id order by t.queue_id limit 1)
+        select (select t.queue_id from pawl_data.task t where t.place = 'r' and t.queue_id > r.queue_id order by t.queue_id limit 1)
         from ready r where r.queue_id is not null
     ), suspect (queue_id) as (
-        (select t.queue_id from pawl_data.task t where t.place = 3 order by t.queue_id limit 1)
+        (select t.queue_id from pawl_data.task t where t.place = 's' order by t.queue_id limit 1)
         union all
-        select (select t.queue_id from pawl_data.task t where t.place = 3 and t.queue_id > s.queue_id order by t.queue_id limit 1)
+        select (select t.queue_id from pawl_data.task t where t.place = 's' and t.queue_id > s.queue_id order by t.queue_id limit 1)
         from suspect s where s.queue_id is not null
     ), found as (
         select r.queue_id from ready r where r.queue_id is not null
@@ -59,9 +59,9 @@ begin
     from found f
     cross join lateral (
         select * from (
-            (select t.due_at, t.tenant from pawl_data.task t where t.place = 0 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+            (select t.due_at, t.tenant from pawl_data.task t where t.place = 'r' and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
             union all
-            (select t.due_at, t.tenant from pawl_data.task t where t.place = 3 and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+            (select t.due_at, t.tenant from pawl_data.task t where t.place = 's' and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
         ) u
         limit 1
     ) i;
@@ -130,7 +130,7 @@ begin
            'Housekeeping reclaims them as soon as another worker, or pawl keeper, runs; start one.'
     from pawl_data.worker k
     cross join lateral (
-        select count(*) from (select from pawl_data.task t where t.place = 2 and t.session_id = k.session_id limit 1001) c
+        select count(*) from (select from pawl_data.task t where t.place = 'h' and t.session_id = k.session_id limit 1001) c
     ) h (n)
     -- Until then it is swept in due course.
     where k.ended_at is null and k.lease_until < p_now - interval '1 min'
@@ -172,11 +172,11 @@ begin
     with failed as materialized (
         (select r.run_id, r.round, r.queue_id, r.ended_at, r.error
          from pawl_data.run r
-         where r.status = 2 and r.run_id >= v_first
+         where r.status = 'e' and r.run_id >= v_first
          order by r.run_id desc
          limit 2000)
         union all
-        (select k.run_id, k.round, k.queue_id, k.ended_at, k.error from pawl_data.run_kept k where k.status = 2 order by k.run_id desc limit 2000)
+        (select k.run_id, k.round, k.queue_id, k.ended_at, k.error from pawl_data.run_kept k where k.status = 'e' order by k.run_id desc limit 2000)
     ), stuck as (
         select q.name, f.run_id, f.ended_at, f.error ->> 'not_undone' as not_undone
         from failed f
@@ -217,7 +217,7 @@ as $$
 begin
     return query
     with looked as materialized (
-        select t.run_id, t.queue_id, t.reason, t.paused from pawl_data.task t where t.place = 1 and t.due_at = 'infinity' limit 10000
+        select t.run_id, t.queue_id, t.reason, t.paused from pawl_data.task t where t.place = 'w' and t.due_at = 'infinity' limit 10000
     )
     select 'drift', 'error',
            format('%s of workflow %s %s paused because the code no longer matches the records. The last one is %s, %s ago: %s',
@@ -262,11 +262,11 @@ begin
            format('%s for %s %s for more than a week; the first, %s, for %s',
                case when count(*) = 1 then '1 run has waited' else count(*) || ' runs have waited' end, pawl._kind_name(l.kind), l.topic,
                (array_agg(l.run_id order by l.created_at))[1], pawl._ago(p_now - min(l.created_at))),
-           case l.kind when 3 then 'If the event will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
-                       when 4 then 'If the signal will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
+           case l.kind when 'e' then 'If the event will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
+                       when 'g' then 'If the signal will not come, cancel them with pawl.cancel(); a timeout in the code ends such waits.'
                        else 'Decide with pawl.approve() or pawl.reject(); a timeout in the code ends such waits.' end
     from looked l
-    where l.kind in (3, 4, 6) and l.created_at < p_now - interval '168 hours'
+    where l.kind in ('e', 'g', 'a') and l.created_at < p_now - interval '168 hours'
     group by l.kind, l.topic
     order by min(l.created_at)
     limit 5;
@@ -317,10 +317,10 @@ begin
     select 'bounds', 'warning', 'not all was looked at: ' || string_agg(b.bound, ', ' order by b.n), 'Use pawl.list_runs() and pawl.list_waits() for the others.'
     from (
         select 1, 'the newest 2000 failed runs'
-        where 2000 < (select count(*) from (select from pawl_data.run r where r.status = 2 and r.run_id >= v_first limit 2001) c)
+        where 2000 < (select count(*) from (select from pawl_data.run r where r.status = 'e' and r.run_id >= v_first limit 2001) c)
         union all
         select 2, '10000 runs that wait without a time limit'
-        where 10000 < (select count(*) from (select from pawl_data.task t where t.place = 1 and t.due_at = 'infinity' limit 10001) c)
+        where 10000 < (select count(*) from (select from pawl_data.task t where t.place = 'w' and t.due_at = 'infinity' limit 10001) c)
         union all
         select 3, 'the 10000 oldest waits'
         where 10000 < (select count(*) from (select from pawl_data.wait w where w.run_id < pawl._id_floor(p_now - interval '168 hours') limit 10001) c)

@@ -28,8 +28,8 @@ begin
         select v_over.started_at, 'started', 1, pawl._started_by(run), null, 1 where v_over.started_at is not null
         union all
         -- A fork has copies of records that are older than itself: they are its own from its trigger on.
-        select greatest(coalesce(s.ended_at, s.started_at), v_over.triggered_at), case s.state when 1 then 'step_succeeded' when 2 then 'step_failed'
-                   when 3 then 'step_started' else 'step_skipped' end,
+        select greatest(coalesce(s.ended_at, s.started_at), v_over.triggered_at), case s.state when 's' then 'step_succeeded' when 'e' then 'step_failed'
+                   when 'r' then 'step_started' else 'step_skipped' end,
                s.round::int, null, json_build_object('step', case when s.task_no > 0 then pawl._task_label(f.name, s.task_no, s.name)
                                                                   else s.name end, 'kind', pawl._kind_name(s.kind), 'attempt', s.attempt),
                1000000 + s.seq::bigint
@@ -40,7 +40,7 @@ begin
         from pawl._audits(run) a
         union all
         select r.ended_at, 'ended', r.round::int, pawl._ended_by(r),
-               json_build_object('status', (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], 'error', r.error),
+               json_build_object('status', pawl._state_name(r.status), 'error', r.error),
                9000000000000000000
         from pawl._runs(array[run]) r
     ) h
@@ -84,7 +84,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    if p_run.status = 3 then
+    if p_run.status = 'c' then
         return (
             select a.who from pawl._audits(p_run.run_id) a
             where a.what in ('cancel', 'kill') and a.at <= p_run.ended_at

@@ -52,7 +52,7 @@ begin
     with page as (
         select w.*, row_number() over (order by w.run_id, w.task_no, w.seq) as n
         from pawl_data.wait w
-        where (only_run is null or w.run_id = only_run) and w.kind > 0 and (not only_approvals or w.kind = 6)
+        where (only_run is null or w.run_id = only_run) and w.kind <> 'l' and (not only_approvals or w.kind = 'a')
           and (v_bound is null or w.tenant = v_bound) and (cursor is null or w.run_id > cursor)
         order by w.run_id, w.task_no, w.seq
         limit v_max_rows + 1
@@ -87,12 +87,12 @@ begin
     if p_tenant <> '' then
         return (
             select t.due_at from pawl_data.task t
-            where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
+            where t.tenant = p_tenant and t.tenant <> '' and t.place::text = 'r' and t.queue_id = p_queue
             order by t.priority, t.due_at limit 1);
     end if;
     return (
         select t.due_at from pawl_data.task t
-        where t.place = 0 and t.queue_id = p_queue and (p_tenant is null or t.tenant = p_tenant)
+        where t.place = 'r' and t.queue_id = p_queue and (p_tenant is null or t.tenant = p_tenant)
         order by t.priority, t.due_at limit 1);
 end
 $$;
@@ -124,19 +124,19 @@ begin
         from (
             -- guard:queues_by_tenant
             (select from pawl_data.task t
-             where coalesce(v_bound, '') = '' and t.place = 0 and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
+             where coalesce(v_bound, '') = '' and t.place = 'r' and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
              limit 10001)
             union all
             -- By task_tenant_idx, as a claim.
             (select from pawl_data.task t
-             where v_bound <> '' and t.tenant = v_bound and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = q.queue_id
+             where v_bound <> '' and t.tenant = v_bound and t.tenant <> '' and t.place::text = 'r' and t.queue_id = q.queue_id
              limit 10001)
         ) c
     ) d
     -- What is held, and who is there, is read once and not for each queue.
     left join (
         select t.queue_id, count(*) as n from pawl_data.task t
-        where t.place = 2 and (v_bound is null or t.tenant = v_bound)
+        where t.place = 'h' and (v_bound is null or t.tenant = v_bound)
         group by t.queue_id
     ) h on h.queue_id = q.queue_id
     left join (
@@ -176,7 +176,7 @@ begin
            case when w.ended_at is not null then 'ended' when not pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now) then 'lost'
                 when w.draining then 'draining' when w.idle then 'idle' else 'live' end,
            w.handles, w.runtimes,
-           (select count(*) from (select from pawl_data.task t where t.place = 2 and t.session_id = w.session_id limit 10001) c),
+           (select count(*) from (select from pawl_data.task t where t.place = 'h' and t.session_id = w.session_id limit 10001) c),
            w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running, v_notice
     from pawl_data.worker w
     where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)

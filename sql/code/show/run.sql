@@ -3,7 +3,7 @@
 
 -- The one place where the shown state is computed: from the claimable row, the holder's lease and the time.
 create or replace function pawl._state(
-    p_place int, p_due_at timestamptz, p_lease_until timestamptz, p_now timestamptz)
+    p_place "char", p_due_at timestamptz, p_lease_until timestamptz, p_now timestamptz)
 returns text
 language plpgsql
 immutable
@@ -11,12 +11,12 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return case
-        when p_place = 2 and p_lease_until >= p_now then 'RUNNING'
-        when p_place = 1 and p_due_at > p_now then 'PAUSED'
+        when p_place = 'h' and p_lease_until >= p_now then 'RUNNING'
+        when p_place = 'w' and p_due_at > p_now then 'PAUSED'
         else 'QUEUED' end;
 end
 $$;
-comment on function pawl._state(int, timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
+comment on function pawl._state("char", timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
 
 -- The task that says most about a run of a flow: held by a live worker, ready, or the first that is due.
 create or replace function pawl._shown_task(p_run uuid, p_now timestamptz)
@@ -33,7 +33,7 @@ begin
     left join pawl_data.worker w on w.session_id = t.session_id
     where t.run_id = p_run and t.task_no > 0
     -- guard:shown_live
-    order by (t.place = 2 and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)) is not true, t.place = 1, t.due_at, t.task_no
+    order by (t.place = 'h' and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)) is not true, t.place = 'w', t.due_at, t.task_no
     limit 1;
 end
 $$;
@@ -64,25 +64,25 @@ begin
     with live as (
         -- A run of a flow is shown as the task of it that is furthest, or as the first that is due.
         select t.run_id, q.name, t.tenant,
-               case when t.place = 4 and f.task_no is null then 'PAUSED'
+               case when t.place = 'o' and f.task_no is null then 'PAUSED'
                     else pawl._state(coalesce(f.place, t.place), coalesce(f.due_at, t.due_at),
                                      case when pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) then w.lease_until end,
                                      p_now) end as status,
-               case when t.place = 4 and f.task_no is null then 'child'
-                    when coalesce(f.place, t.place) = 1 and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
+               case when t.place = 'o' and f.task_no is null then 'child'
+                    when coalesce(f.place, t.place) = 'w' and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
                t.round::int, greatest(t.execution, f.execution), t.priority::int, t.key, t.triggered_at,
                coalesce(t.started_at, f.started_at), null::timestamptz,
-               case when coalesce(f.place, t.place) = 1 then coalesce(f.due_at, t.due_at) end, w.name,
+               case when coalesce(f.place, t.place) = 'w' then coalesce(f.due_at, t.due_at) end, w.name,
                t.ending is not null, t.rolling_back, t.parent_id
         from pawl_data.task t
         join pawl_data.queue q on q.queue_id = t.queue_id
-        left join lateral pawl._shown_task(case when t.place = 4 then t.run_id end, p_now) f on true
+        left join lateral pawl._shown_task(case when t.place = 'o' then t.run_id end, p_now) f on true
         left join pawl_data.worker w on w.session_id = coalesce(f.session_id, t.session_id)
         where t.run_id = any (p_ids) and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
     )
     select l.* from live l
     union all
-    select r.run_id, q.name, r.tenant, (array['SUCCESS', 'ERROR', 'CANCELLED'])[r.status], null, r.round::int, r.execution,
+    select r.run_id, q.name, r.tenant, pawl._state_name(r.status), null, r.round::int, r.execution,
            r.priority::int, r.key, r.triggered_at, r.started_at, r.ended_at, null, w.name, false, false, r.parent_id
     from (
         select distinct on (e.run_id) e.*
@@ -240,12 +240,12 @@ begin
                    pawl._state_name(s.state) as state, s.round::int as round, s.attempt,
                    s.started_at, s.ended_at, null::timestamptz as due_at, s.output, s.error,
                    case when s.source_id = v_source then v_source end as copied,
-                   case when s.kind = 5 and s.source_id is distinct from v_source then s.source_id end as child
+                   case when s.kind = 'c' and s.source_id is distinct from v_source then s.source_id end as child
             from pawl._steps(array[p_run]) s
             -- 1. A step with an undo starts: it has a record, RUNNING. 2. Its worker reports it, or its first attempt fails. Both are listed
             -- below, and say more; without this the step would be listed twice.
             -- guard:begun_step_once
-            where s.state <> 3 or not exists (
+            where s.state <> 'r' or not exists (
                 select from pawl_data.task t
                 where t.run_id = p_run and t.task_no = s.task_no
                   and (t.retries -> s.name is not null or exists (select from pawl._running_steps(t, p_now) r where r.step = s.name)))
@@ -253,7 +253,7 @@ begin
             select w.task_no, w.seq, w.name,
                    pawl._kind_name(w.kind), 'PAUSED', null, 1, w.created_at, null,
                    nullif(w.due_at, 'infinity'), null, null, null, w.child_id
-            from pawl_data.wait w where w.run_id = p_run and w.kind > 0
+            from pawl_data.wait w where w.run_id = p_run and w.kind <> 'l'
             union all
             -- A failed attempt that will be repeated; once its time has come, only the worker knows how far the next one is.
             select t.task_no, 2147483646, e.key, 'step',
@@ -270,7 +270,7 @@ begin
                    pawl._state(t.place, t.due_at,
                                case when pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now) then k.lease_until end, p_now),
                    t.round::int, t.execution,
-                   t.started_at, null, case when t.place = 1 then nullif(t.due_at, 'infinity') end, null,
+                   t.started_at, null, case when t.place = 'w' then nullif(t.due_at, 'infinity') end, null,
                    t.retries -> '' -> 'error', null, null
             from pawl_data.task t
             left join pawl_data.worker k on k.session_id = t.session_id
@@ -309,7 +309,7 @@ begin
     if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
         perform pawl._raise('PW001', format('run %s not found', run));
     end if;
-    return query select (array['SUCCESS', 'ERROR', 'CANCELLED'])[v_run.status], v_run.output, v_run.error;
+    return query select pawl._state_name(v_run.status), v_run.output, v_run.error;
 end
 $$;
 comment on function pawl.result(uuid) is

@@ -55,8 +55,8 @@ set enable_sort to off
 set jit to off
 as $$
 declare
-    v_code int := array_position(array['SUCCESS', 'ERROR', 'CANCELLED'], p_status);
-    v_places int[] := case p_status when 'RUNNING' then array[2, 4] when 'PAUSED' then array[1, 4] else array[0, 1, 2, 3, 4] end;
+    v_code "char" := pawl._status_code(p_status);
+    v_places "char"[] := case p_status when 'RUNNING' then '{h,o}'::"char"[] when 'PAUSED' then '{w,o}' else '{r,w,h,s,o}' end;
     -- Days past their retention are empty, or about to be, and may be locked for that.
     -- guard:list_retained
     v_first uuid := greatest(p_since, pawl._first_id('run', pawl.now()));
@@ -140,14 +140,14 @@ begin
         (select r.run_id, r.round, r.queue_id, r.tenant, r.execution, r.priority, r.key, r.triggered_at, r.started_at, r.ended_at, r.session_id,
                 r.parent_id, false as is_kept
          from pawl_data.run r
-         where r.status = 2 and r.run_id < p_before and r.run_id >= v_first
+         where r.status = 'e' and r.run_id < p_before and r.run_id >= v_first
          order by r.run_id desc, r.round desc
          limit p_max)
         union all
         (select k.run_id, k.round, k.queue_id, k.tenant, k.execution, k.priority, k.key, k.triggered_at, k.started_at, k.ended_at, k.session_id,
                 k.parent_id, true
          from pawl_data.run_kept k
-         where k.status = 2 and k.run_id < p_before and k.run_id >= p_since
+         where k.status = 'e' and k.run_id < p_before and k.run_id >= p_since
          order by k.run_id desc, k.round desc
          limit p_max)
     ) f

@@ -42,7 +42,7 @@ begin
         return pawl._why_ended(run, v_now, v_bound);
     end if;
     v_shown := v_task;
-    if v_task.place = 4 then
+    if v_task.place = 'o' then
         select f.* into v_shown from pawl._shown_task(run, v_now) f;
         v_why := pawl._why_flow(v_task, v_shown, v_now);
     else
@@ -53,7 +53,7 @@ begin
     end if;
     -- The sentence of a run that waits names the first of its waits. One of a flow may have no task, only children.
     return v_why || coalesce(pawl._also_waits(run, v_now,
-        (v_shown.run_id is null or v_shown.place = 1 and v_shown.paused is null and v_shown.due_at > v_now)::int), '');
+        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), '');
 end
 $$;
 comment on function pawl.why(uuid) is
@@ -89,13 +89,13 @@ declare
 begin
     select q.* into v_queue from pawl_data.queue q where q.queue_id = p_task.queue_id;
     select w.* into v_worker from pawl_data.worker w where w.session_id = p_task.session_id;
-    if p_task.place = 2 then
+    if p_task.place = 'h' then
         return pawl._why_held(p_task, v_worker, p_now);
     end if;
     if p_task.paused is not null then
         return pawl._why_paused(p_task.paused, p_now);
     end if;
-    if p_task.place = 1 and p_task.due_at > p_now then
+    if p_task.place = 'w' and p_task.due_at > p_now then
         return pawl._why_waiting(p_task, p_now);
     end if;
     return pawl._why_queued(p_task, v_queue, p_now);
@@ -119,16 +119,16 @@ begin
     from (select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no > 0 limit 10001) c;
     if p_run.ending is not null then
         return format('Ending: %s %s ago. %s; no new step starts.',
-            case when p_run.ending ->> 'status' = '3' then 'cancelled' else 'a step failed' end,
+            case when p_run.ending ->> 'status' = 'CANCELLED' then 'cancelled' else 'a step failed' end,
             pawl._ago(p_now - (p_run.ending ->> 'at')::timestamptz),
             case v_open when 0 then 'No task is held' when 1 then '1 task is still held' else v_open || ' tasks are still held' end);
     end if;
-    if p_run.paused is not null and p_shown.place is distinct from 2 then
+    if p_run.paused is not null and p_shown.place is distinct from 'h' then
         return pawl._why_paused(p_run.paused, p_now);
     end if;
     if p_shown.run_id is null then
         select w.* into v_wait
-        from pawl_data.wait w where w.run_id = p_run.run_id and w.kind = 5 order by w.seq, w.task_no limit 1;
+        from pawl_data.wait w where w.run_id = p_run.run_id and w.kind = 'c' order by w.seq, w.task_no limit 1;
         return format('Step %s: waiting for child run %s since %s.', pawl._shown_name(p_run.run_id, v_wait.task_no, null), v_wait.child_id,
             to_char(v_wait.created_at, 'YYYY-MM-DD HH24:MI:SS'));
     end if;
@@ -160,10 +160,10 @@ begin
             case when v_run.error -> 'error' ->> 'code' = 'record_too_large' then 'its undos are larger than one claim can return'
                  else 'an undo failed' end, left(v_run.error ->> 'not_undone', 1000));
     end if;
-    if v_run.status = 1 then
+    if v_run.status = 's' then
         return format('Ended SUCCESS %s ago.', v_ago);
     end if;
-    return format('%s %s ago%s. %s', case v_run.status when 2 then 'Ended ERROR' else 'Ended CANCELLED' end, v_ago,
+    return format('%s %s ago%s. %s', case v_run.status when 'e' then 'Ended ERROR' else 'Ended CANCELLED' end, v_ago,
         -- guard:why_short
         coalesce(': ' || left(coalesce(v_run.error ->> 'message', v_run.error ->> 'code', v_run.error::text), 200), ''), v_next);
 end
@@ -187,7 +187,7 @@ begin
             case when pawl._keeper_missing(p_now) then pawl._keeper_cure() else 'The next pawl.tick() of any worker reclaims it' end);
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
-        select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
+        select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind::text = 'l';
         return format('Ending: cancelled %s ago. Worker %s has been notified and has %s left to release it.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), p_worker.name,
             pawl._ago(coalesce(v_grace, p_now) - p_now));
@@ -219,8 +219,8 @@ begin
     with task as materialized (
         select t.task_no, t.reason, t.due_at, t.retries
         from pawl_data.task t
-        -- + 0: by the run, and not by the index of all that wait.
-        where t.run_id = p_run and (p_task is null or t.task_no = p_task) and t.place + 0 = 1 and t.due_at > p_now
+        -- ::text: by the run, and not by the index of all that wait.
+        where t.run_id = p_run and (p_task is null or t.task_no = p_task) and t.place::text = 'w' and t.due_at > p_now
         order by t.task_no
         limit 1000
     )
@@ -238,7 +238,7 @@ begin
         from (
             select w.task_no, w.kind, w.name, w.due_at, w as wait
             from pawl_data.wait w
-            where w.run_id = p_run and (p_task is null or w.task_no = p_task) and w.kind > 0
+            where w.run_id = p_run and (p_task is null or w.task_no = p_task) and w.kind <> 'l'
             order by w.task_no, w.name
             limit 1000
         ) w
@@ -310,7 +310,7 @@ declare
 begin
     if p_task.ending is not null and not p_task.rolling_back then
         -- Its worker was lost after the cancel, and its parent could not be locked then. The end of the grace period tries again.
-        select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind < 1;
+        select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind::text = 'l';
         return format('Ending: cancelled %s ago. Its worker is gone. Ends when its grace period has passed (%s left) and no other transaction locks its parent run.',
             pawl._ago(p_now - (p_task.ending ->> 'at')::timestamptz), pawl._ago(coalesce(v_grace, p_now) - p_now));
     end if;
@@ -382,18 +382,18 @@ begin
             case when v_live then 'is draining'
                  else format('was last seen %s ago', pawl._ago(p_now - pawl._shift(v_last.lease_until, - v_last.lease))) end);
     end if;
-    if p_task.place = 3 then
+    if p_task.place = 's' then
         return format('%ssuspect: %s workers lost their lease while running it. It waits for a worker with no other run.', v_what,
             p_task.crashes);
     end if;
-    if p_task.place = 1 and pawl._keeper_missing(p_now) then
+    if p_task.place = 'w' and pawl._keeper_missing(p_now) then
         return format('Due for %s, but only housekeeping makes it ready. %s.', pawl._ago(p_now - p_task.due_at), pawl._keeper_cure());
     end if;
     -- guard:why_ahead_tenant
     select count(*) filter (where v_all or c.tenant = p_task.tenant) into v_ahead
     from (
         select t.tenant from pawl_data.task t
-        where t.place = 0 and t.queue_id = p_task.queue_id
+        where t.place = 'r' and t.queue_id = p_task.queue_id
           and (t.priority < p_task.priority or t.priority = p_task.priority and t.due_at < p_task.due_at)
         limit 10001
     ) c;

@@ -106,7 +106,7 @@ begin
         cross join lateral (
             select w.*
             from pawl_data.wait w
-            where w.kind = 3 and w.tenant = p_event.tenant and w.topic = p_event.topic and w.key = p_event.key
+            where w.kind = 'e' and w.tenant = p_event.tenant and w.topic = p_event.topic and w.key = p_event.key
               and w.digest = d.digest and w.run_id > p_after
             order by w.run_id
             limit p_max
@@ -157,13 +157,13 @@ begin
             -- It may also have taken it itself since the emit, with a wait that it opened later.
             -- guard:deliver_recheck
             if not p_patient and exists (
-                select from pawl._steps(array[v_wait.run_id]) s where s.kind = 3 and s.source_id = p_event.event_id) then
+                select from pawl._steps(array[v_wait.run_id]) s where s.kind = 'e' and s.source_id = p_event.event_id) then
                 v_has_it := v_wait.run_id;
                 continue;
             end if;
         end if;
         -- The wait may have timed out, or taken another event, while this one waited for the row: then nothing is settled.
-        if pawl._settle(v_task, v_wait, 1, v_event.payload, null, v_event.event_id, p_now) then
+        if pawl._settle(v_task, v_wait, 's', v_event.payload, null, v_event.event_id, p_now) then
             settled := settled + 1;
             if v_event.event_id = p_event.event_id then
                 v_has_it := v_wait.run_id;

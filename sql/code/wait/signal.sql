@@ -54,7 +54,7 @@ begin
         -- A statement of its own, after the change of the row: it sees a wait that was opened before.
         select w.* into v_wait
         from pawl_data.wait w
-        where w.run_id = p_run and w.kind = case when p_decision then 6 else 4 end and w.topic = p_name
+        where w.run_id = p_run and w.kind = case when p_decision then 'a'::"char" else 'g' end and w.topic = p_name
         order by w.seq
         limit 1;
         exit when v_wait.run_id is null;
@@ -64,7 +64,7 @@ begin
         exit when exists (
             select from pawl_data.wait w where w.run_id = p_run and w.task_no = v_wait.task_no and w.name = v_wait.name);
     end loop;
-    if v_wait.run_id is not null and pawl._settle(v_task, v_wait, 1, p_payload, null, null, v_now) then
+    if v_wait.run_id is not null and pawl._settle(v_task, v_wait, 's', p_payload, null, null, v_now) then
         return 'taken';
     end if;
     if (select count(*) from (select from pawl_data.signal g where g.run_id = p_run limit 1000) n) >= 1000 then

@@ -104,7 +104,7 @@ begin
     -- A run may have very many records, and most waits come before their event: only now are they read.
     if v_event.event_id is not null then
         v_taken := array(
-            select s.source_id from pawl._steps(array[p_task.run_id]) s where s.kind = 3 and s.source_id is not null);
+            select s.source_id from pawl._steps(array[p_task.run_id]) s where s.kind = 'e' and s.source_id is not null);
         -- guard:find_not_taken
         if v_event.event_id = any (v_taken) then
             select e.* into v_event
@@ -153,7 +153,7 @@ $$;
 comment on function pawl._look_back(pawl_data.task, text, text, json, timestamptz) is 'an event for a wait to take, unless it is being delivered';
 
 create or replace function pawl._open_wait(
-    p_task pawl_data.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_due timestamptz, p_topic text default null,
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_kind "char", p_seq int, p_due timestamptz, p_topic text default null,
     p_key text default null, p_match json default null, p_form json default null, p_child uuid default null)
 returns void
 language plpgsql
@@ -164,20 +164,20 @@ begin
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, form, child_id,
                            created_at, due_at)
     values (p_task.run_id, p_task.task_no, p_name, p_kind, coalesce(p_seq, pawl._next_seq(p_task)), p_task.tenant, p_topic,
-            p_key, case when p_kind = 3 then pawl._match_digest(p_match) end, p_match, p_form, p_child, p_now, p_due);
+            p_key, case when p_kind = 'e' then pawl._match_digest(p_match) end, p_match, p_form, p_child, p_now, p_due);
     update pawl_data.task t set attached = true, recorded = true, crashes = 0
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no
       -- Who sends a signal above read committed notices a row that was changed, and not one that was locked.
       -- guard:wait_changes_run
-      and (p_kind in (4, 6) or not (t.attached and t.recorded and t.crashes = 0));
-    if p_task.task_no > 0 and p_kind in (4, 6) then
+      and (p_kind in ('g', 'a') or not (t.attached and t.recorded and t.crashes = 0));
+    if p_task.task_no > 0 and p_kind in ('g', 'a') then
         -- Senders come to task 0.
         -- guard:wait_changes_flow
         update pawl_data.task t set attached = true where t.run_id = p_task.run_id and t.task_no = 0;
     end if;
 end
 $$;
-comment on function pawl._open_wait(pawl_data.task, timestamptz, text, int, int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
+comment on function pawl._open_wait(pawl_data.task, timestamptz, text, "char", int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
 
 create or replace function pawl._commit_wait(
     p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_option json,
@@ -187,14 +187,14 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_kind int := array_position(array['step', 'sleep', 'event', 'signal', 'child', 'approval'], p_kind);
+    v_kind "char" := pawl._kind_code(p_kind);
     v_old pawl_data.step;
     v_open pawl_data.wait;
     v_due timestamptz := p_now + pawl._millis(p_option ->> 'timeout_ms', null);
 begin
     select s.* into v_old
     from pawl._step(p_task.run_id, p_task.task_no, p_name) s
-    where s.state <> 2 or s.round = p_task.round
+    where s.state <> 'e' or s.round = p_task.round
     order by s.round desc limit 1;
     select w.* into v_open
     from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name;
@@ -216,7 +216,7 @@ begin
     answer := 'ok';
     value := json_build_object('state', 'PAUSED');
     if p_kind = 'sleep' then
-        perform pawl._open_wait(p_task, p_now, p_name, 2, p_seq, p_now + pawl._millis(p_option ->> 'ms', '0'));
+        perform pawl._open_wait(p_task, p_now, p_name, 'z', p_seq, p_now + pawl._millis(p_option ->> 'ms', '0'));
     elsif p_kind = 'event' then
         select e.answer, e.reason, e.value into answer, reason, value
         from pawl._wait_event(p_task, p_now, p_name, p_seq, p_option, coalesce(v_due, 'infinity')) e;
@@ -279,12 +279,12 @@ begin
         return;
     end if;
     if v_event.event_id is not null then
-        perform pawl._record(p_task, p_name, 3, 1, p_seq, v_event.payload, null, p_now, 0, 1, null, v_event.event_id);
+        perform pawl._record(p_task, p_name, 'e', 's', p_seq, v_event.payload, null, p_now, 0, 1, null, v_event.event_id);
         perform pawl._note_progress(p_task, p_name);
         value := json_build_object('state', 'SUCCESS', 'output', v_event.payload);
         return;
     end if;
-    perform pawl._open_wait(p_task, p_now, p_name, 3, p_seq, p_due, v_topic, v_key, v_match);
+    perform pawl._open_wait(p_task, p_now, p_name, 'e', p_seq, p_due, v_topic, v_key, v_match);
     value := json_build_object('state', 'PAUSED');
 end
 $$;
@@ -292,7 +292,7 @@ comment on function pawl._wait_event(pawl_data.task, timestamptz, text, int, jso
 
 -- The task''s row is the meeting point of a run and those who send it signals.
 create or replace function pawl._wait_signal(
-    p_task pawl_data.task, p_now timestamptz, p_name text, p_kind int, p_seq int, p_option json, p_due timestamptz)
+    p_task pawl_data.task, p_now timestamptz, p_name text, p_kind "char", p_seq int, p_option json, p_due timestamptz)
 returns json
 language plpgsql
 volatile
@@ -302,7 +302,7 @@ declare
     -- The name of an undo begins with what no name of a signal may have.
     v_signal text := coalesce(p_option ->> 'signal', regexp_replace(p_name, '^.*[/:]|#[0-9]+$', '', 'g'));
     -- No signal can have such a name, so only a decision is taken for an approval.
-    v_kept text := case when p_kind = 6 then 'approval:' else '' end || v_signal;
+    v_kept text := case when p_kind = 'a' then 'approval:' else '' end || v_signal;
     v_payload json;
 begin
     -- Whoever sends a signal comes to task 0, so a task of a flow goes there, too.
@@ -318,7 +318,7 @@ begin
       and g.signal_no = (select min(m.signal_no) from pawl_data.signal m where m.run_id = p_task.run_id and m.name = v_kept)
     returning g.payload into v_payload;
     if found then
-        perform pawl._record(p_task, p_name, p_kind, 1, p_seq, v_payload, null, p_now);
+        perform pawl._record(p_task, p_name, p_kind, 's', p_seq, v_payload, null, p_now);
         perform pawl._note_progress(p_task, p_name);
         return json_build_object('state', 'SUCCESS', 'output', v_payload);
     end if;
@@ -326,7 +326,7 @@ begin
     return json_build_object('state', 'PAUSED');
 end
 $$;
-comment on function pawl._wait_signal(pawl_data.task, timestamptz, text, int, int, json, timestamptz) is 'takes a signal, or waits for one';
+comment on function pawl._wait_signal(pawl_data.task, timestamptz, text, "char", int, json, timestamptz) is 'takes a signal, or waits for one';
 
 create or replace function pawl._start_child(
     p_task pawl_data.task, p_now timestamptz, p_name text, p_seq int, p_payload text, p_option json,
@@ -363,7 +363,7 @@ begin
     v_child := pawl._id_make(p_now, pawl._id_slot(p_task.run_id));
     if not v_detached then
         -- Before the child: a flow with nothing to do ends as it is started, and tells who waits for it.
-        perform pawl._open_wait(p_task, p_now, p_name, 5, p_seq, 'infinity', null, null, null, null, v_child);
+        perform pawl._open_wait(p_task, p_now, p_name, 'c', p_seq, 'infinity', null, null, null, null, v_child);
     end if;
     perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
         v_child, false, coalesce(p_payload, '{}')::json, p_task.tenant,
@@ -371,7 +371,7 @@ begin
         p_option ->> 'limit_key', p_task.run_id, case when v_detached then null else p_name end, nullif(p_task.task_no, 0), false);
     answer := 'ok';
     if v_detached then
-        perform pawl._record(p_task, p_name, 5, 1, p_seq, json_build_object('run_id', v_child), null, p_now, 0, 1, null, v_child);
+        perform pawl._record(p_task, p_name, 'c', 's', p_seq, json_build_object('run_id', v_child), null, p_now, 0, 1, null, v_child);
         perform pawl._note_progress(p_task, p_name);
         value := json_build_object('state', 'SUCCESS', 'output', json_build_object('run_id', v_child));
     else
@@ -408,13 +408,13 @@ begin
         cross join lateral (
             select w.*
             from pawl_data.wait w
-            where w.run_id = i.run_id and w.task_no = i.task_no and w.kind > 0 and w.due_at <= p_now
+            where w.run_id = i.run_id and w.task_no = i.task_no and w.kind <> 'l' and w.due_at <= p_now
             -- An emit that has the row in its hands decides: it will have matched.
             for update skip locked
         ) w
     loop
         select t.* into v_task from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
-        if v_wait.kind = 3 then
+        if v_wait.kind = 'e' then
             -- One of so many waits that its event is still being delivered: it came in time.
             -- guard:timeout_looks_back
             v_event := pawl._look_back(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
@@ -423,14 +423,14 @@ begin
                 -- guard:timeout_meets_delivery
                 continue when v_event.is_busy;
                 delete from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
-                perform pawl._record(v_task, v_wait.name, 3, 1, v_wait.seq, v_event.payload, null, p_now,
+                perform pawl._record(v_task, v_wait.name, 'e', 's', v_wait.seq, v_event.payload, null, p_now,
                     (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint, 1, null, v_event.event_id);
                 continue;
             end if;
         end if;
         delete from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
-        perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 2 then 1 else 2 end, v_wait.seq, null,
-            case when v_wait.kind <> 2 then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
+        perform pawl._record(v_task, v_wait.name, v_wait.kind, case when v_wait.kind = 'z' then 's'::"char" else 'e' end, v_wait.seq, null,
+            case when v_wait.kind <> 'z' then json_build_object('code', 'timeout', 'message', 'the wait timed out') end, p_now,
             (1000 * date_part('epoch', p_now - v_wait.created_at))::bigint);
     end loop;
 end

@@ -96,17 +96,17 @@ begin
             if pawl._lock_flow(v_task.run_id) and exists (
                 select from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
                 perform pawl._finish_task((select r from pawl_data.task r where r.run_id = v_task.run_id and r.task_no = 0),
-                    v_task.task_no, 2, null, v_error, p_now, v_task.execution, v_task.fence, v_task.started_at);
+                    v_task.task_no, 'e', null, v_error, p_now, v_task.execution, v_task.fence, v_task.started_at);
             end if;
             continue;
         end if;
         v_undone := pawl._undone(v_task);
         -- If its parent is locked, it stays where it is, and the next claim tries again.
-        perform pawl._end_run(v_task, 2, null,
+        perform pawl._end_run(v_task, 'e', null,
             case when json_array_length(v_undone) = 0 then v_error
                  else json_build_object('code', 'rollback_failed', 'error', v_error,
                           'cause', coalesce(v_task.ending -> 'error', v_error),
-                          'status', coalesce(v_task.ending -> 'status', '2'), 'not_undone', v_undone) end, p_now);
+                          'status', coalesce(v_task.ending ->> 'status', 'ERROR'), 'not_undone', v_undone) end, p_now);
         -- For what stands behind it: whoever claims may be told that there is nothing.
         perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
     end loop;
@@ -175,7 +175,7 @@ begin
             when others then
                 perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
                 update pawl_data.task t
-                set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
+                set place = 'w', due_at = p_now + interval '1 min', reason = 'delay'
                 where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
                 v_found := true;
         end;
@@ -186,7 +186,7 @@ begin
         select t.* into v_task from pawl_data.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
         perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
         update pawl_data.task t
-        set place = 1, due_at = p_now + interval '1 min', reason = 'delay'
+        set place = 'w', due_at = p_now + interval '1 min', reason = 'delay'
         where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
     end if;
 end
@@ -302,7 +302,7 @@ begin
     v_worker := pawl._claimer(session, v_now);
     v_tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
     if request is not null and exists (
-        select from pawl_data.task t where t.place = 2 and t.session_id = session and t.request = claim.request) then
+        select from pawl_data.task t where t.place = 'h' and t.session_id = session and t.request = claim.request) then
         -- The reply to this request was lost: the same tasks again, with the fences they have.
         return query select h.*, v_tick_due from pawl._held(session, claim.request) h;
         return;
@@ -314,7 +314,7 @@ begin
     v_left := v_max - cardinality(v_all);
     -- guard:quiet
     if quiet and cardinality(v_all) = 0 and v_left > 0
-       and not exists (select from pawl_data.task t where t.place = 2 and t.session_id = session) then
+       and not exists (select from pawl_data.task t where t.place = 'h' and t.session_id = session) then
         v_all := pawl._pick_suspect(v_worker.queue_ids, v_worker.tenant);
     end if;
     if cardinality(v_all) = 0 then
@@ -353,7 +353,7 @@ begin
     end if;
     return query
     update pawl_data.task t
-    set place = 2, session_id = session, request = claim.request, fence = t.fence + 1,
+    set place = 'h', session_id = session, request = claim.request, fence = t.fence + 1,
         execution = t.execution + (start is not false)::int, started = start is not false, claimed_at = v_now,
         started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
     where t.ctid = any (v_all)
@@ -364,7 +364,7 @@ begin
       and exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null)
     returning t.run_id, t.task_no, t.fence,
               coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.execution, t.tenant, t.triggered_at, t.rolling_back,
-              t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
+              t.crashes > 0 and pawl._ready_place(t.crashes) = 's',
               case when t.task_no > 0 then v_flow_inputs[array_position(v_flow_keys, t.run_id || ' ' || t.task_no)]
                    when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
               case when v_ids is null then null
@@ -399,14 +399,14 @@ as $$
 begin
     return query
     select t.run_id, t.task_no, t.fence, q.name, t.round::int, t.execution, t.tenant, t.triggered_at, t.rolling_back,
-           t.crashes > 0 and pawl._ready_place(t.crashes) = 3,
+           t.crashes > 0 and pawl._ready_place(t.crashes) = 's',
            case when t.task_no > 0 then (select f.inputs[1] from pawl._flow_inputs(array[t.ctid], 0) f)
                 when t.input_apart then pawl._input_of(t.run_id) else t.input end, t.metadata,
            (select r.records[1] from pawl._load_records(array[t.run_id], array[t.task_no], 0) r),
            (1000 * date_part('epoch', q.step_timeout))::bigint, pawl._run_timeout(t.run_id, pawl.now())
     from pawl_data.task t
     join pawl_data.queue q on q.queue_id = t.queue_id
-    where t.place = 2 and t.session_id = p_session and (p_request is null or t.request = p_request)
+    where t.place = 'h' and t.session_id = p_session and (p_request is null or t.request = p_request)
     order by t.priority, t.due_at
     limit 1000;
 end
@@ -434,7 +434,7 @@ begin
     join pawl_data.queue q on q.queue_id = t.queue_id
     -- As a heartbeat tells it.
     left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
-    where t.place = 2 and t.session_id = session
+    where t.place = 'h' and t.session_id = session
     order by t.run_id, t.task_no
     limit 10000;
 end

@@ -92,7 +92,7 @@ begin
             cross join lateral (
                 select t.run_id
                 from pawl_data.task t
-                where t.run_id = i.run_id and t.task_no = 0 and t.place = 4
+                where t.run_id = i.run_id and t.task_no = 0 and t.place = 'o'
                   and not (t.kept or t.ending is not null or t.paused is not null or t.parent_id is not null)
                 -- guard:flow_commit_lock
                 for update skip locked
@@ -125,7 +125,7 @@ begin
     )
     insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, session_id, triggered_at,
                           started_at, ended_at, rolled_back, input_apart, tenant, limit_key, key, input, metadata, output)
-    select g.run_id, g.round, 1, g.priority, g.queue_id, g.fence, g.execution, g.session_id, g.triggered_at,
+    select g.run_id, g.round, 's', g.priority, g.queue_id, g.fence, g.execution, g.session_id, g.triggered_at,
            g.started_at, p_now, false, g.input_apart, g.tenant, g.limit_key, g.key,
            case when g.round = 1 then g.input end, g.metadata, g.output::json
     from gone g;
@@ -211,7 +211,7 @@ begin
           and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
     ), recorded as (
         insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
-        select k.run_id, coalesce(k.task_no, 0), k.round, 1, 1, k.seq, 1, k.fence,
+        select k.run_id, coalesce(k.task_no, 0), k.round, 's', 's', k.seq, 1, k.fence,
                v_now - coalesce(k.millis, 0) * interval '1 ms', v_now, k.name, k.payload::json
         from locked k
         where k.kind = 'step'

@@ -20,7 +20,7 @@ begin
     elsif p_kind = 'release' then
         -- Not started, or taken by mistake: as if it had never been claimed, except for the fence.
         update pawl_data.task t
-        set place = case when t.paused is not null then 1 else pawl._ready_place(t.crashes) end,
+        set place = case when t.paused is not null then 'w' else pawl._ready_place(t.crashes) end,
             due_at = case when t.paused is not null then 'infinity' else t.due_at end,
             reason = case when t.paused is not null then 'operator' end,
             session_id = null, request = null, execution = t.execution - t.started::int,
@@ -60,7 +60,7 @@ begin
             reason := format('not undone yet: %s', v_left);
             return;
         end if;
-        answer := pawl._end_run(p_task, (p_task.ending ->> 'status')::int, null, p_task.ending -> 'error', p_now);
+        answer := pawl._end_run(p_task, pawl._status_code(p_task.ending ->> 'status'), null, p_task.ending -> 'error', p_now);
         return;
     end if;
     if json_array_length(p_option -> 'unused') > 0 and (
@@ -72,7 +72,7 @@ begin
         reason := 'drift';
         return;
     end if;
-    answer := pawl._end_run(p_task, 1, coalesce(p_payload, 'null')::json, null, p_now);
+    answer := pawl._end_run(p_task, 's', coalesce(p_payload, 'null')::json, null, p_now);
     -- What is busy is sent again.
     -- guard:unused_once
     if answer = 'ok' and json_array_length(p_option -> 'unused') > 0 then
@@ -93,7 +93,7 @@ declare
     v_failure record;
 begin
     if p_task.rolling_back then
-        answer := pawl._end_run(p_task, 2, null, json_build_object('code', 'rollback_failed', 'error', v_error,
+        answer := pawl._end_run(p_task, 'e', null, json_build_object('code', 'rollback_failed', 'error', v_error,
             'cause', p_task.ending -> 'error', 'status', p_task.ending -> 'status', 'not_undone', pawl._undone(p_task)), p_now);
         return;
     end if;
@@ -107,7 +107,7 @@ begin
             return;
         end if;
     end if;
-    answer := pawl._end_or_roll_back(p_task, 2, v_error, true, p_now);
+    answer := pawl._end_or_roll_back(p_task, 'e', v_error, true, p_now);
     value := json_build_object('final', true);
 end
 $$;
@@ -122,7 +122,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     update pawl_data.task t
-    set place = case when t.paused is not null or p_due > p_now then 1 else pawl._ready_place(t.crashes) end,
+    set place = case when t.paused is not null or p_due > p_now then 'w' else pawl._ready_place(t.crashes) end,
         due_at = case when t.paused is not null then 'infinity' else p_due end,
         reason = case when t.paused is not null then 'operator' when p_due > p_now then p_reason end,
         session_id = null, request = null, started = false, recorded = true,
@@ -155,8 +155,8 @@ begin
     -- went another way would never rest.
     select d.due_at, d.why into v_due, v_why
     from (
-        select w.due_at, case w.kind when 6 then 'signal' else pawl._kind_name(w.kind) end, false
-        from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind > 0
+        select w.due_at, case w.kind when 'a' then 'signal' else pawl._kind_name(w.kind) end, false
+        from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.kind <> 'l'
         union all
         select (e.value ->> 'due')::timestamptz, 'retry', (e.value ->> 'due')::timestamptz <= p_task.claimed_at
         from json_each(coalesce(p_task.retries, '{}')) e where e.key <> ''

@@ -176,13 +176,13 @@ begin
     end if;
     -- A flow that has failed still takes what its tasks record; what was cancelled does not.
     -- guard:item_cancel
-    if v_task.ending is not null and not v_task.rolling_back and (p_task = 0 or v_task.ending ->> 'status' = '3')
+    if v_task.ending is not null and not v_task.rolling_back and (p_task = 0 or v_task.ending ->> 'status' = 'CANCELLED')
        -- Nothing new starts there, so there is nothing to wait for either; the task itself may not be marked.
        or p_task > 0 and p_kind in ('sleep', 'event', 'signal', 'approval', 'child') and exists (
            select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.ending is not null) then
         answer := 'cancelled';
         reason := v_task.ending ->> 'why';
-        if v_closing and pawl._end_or_roll_back(v_task, 3,
+        if v_closing and pawl._end_or_roll_back(v_task, 'c',
                json_build_object('code', 'cancelled', 'message', coalesce(v_task.ending ->> 'why', 'cancelled')),
                (v_task.ending ->> 'rollback')::boolean, p_now) = 'busy' then
             answer := 'busy';
@@ -312,7 +312,7 @@ begin
     return coalesce(
         -- First, because a record of that name is of an earlier round.
         (select json_build_object('state', 'PAUSED', 'child', w.child_id)
-         from pawl_data.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind > 0),
+         from pawl_data.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind <> 'l'),
         (select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
          from pawl._step(p_run, p_task, p_name) s order by s.round desc limit 1));
 end
@@ -369,21 +369,21 @@ begin
     -- What a cancelled run answered the first time it answers again; its undos are another matter. The fence of a flow's task
     -- is no fence of the run.
     -- guard:missing_task_fence
-    if p_task = 0 and v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 3 or v_run.rolled_back) then
+    if p_task = 0 and v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 'c' or v_run.rolled_back) then
         value := pawl._recorded(p_run, p_task, p_name);
-        if p_kind = 'complete' and v_run.status = 2 and not v_run.rolled_back then
+        if p_kind = 'complete' and v_run.status = 'e' and not v_run.rolled_back then
             answer := 'refused';
             reason := 'this claim has failed the run';
             return;
         end if;
         -- Waits and tries leave no record when the run ends before them.
         if value is not null or p_kind not in ('step', 'begin', 'step_error', 'confirm')
-                                and (v_run.status <> 3 or v_run.rolled_back) then
+                                and (v_run.status <> 'c' or v_run.rolled_back) then
             answer := 'already';
             return;
         end if;
     end if;
-    if v_run.status = 3 then
+    if v_run.status = 'c' then
         answer := 'cancelled';
         reason := 'the run was cancelled';
         return;
@@ -413,20 +413,20 @@ declare
 begin
     select s.* into v_old
     from pawl._step(p_task.run_id, p_task.task_no, p_name) s
-    where s.state <> 2 or s.round = p_task.round
+    where s.state <> 'e' or s.round = p_task.round
     order by s.round desc limit 1;
     if v_old.run_id is null and p_task.attached then
         select w.kind into v_old.kind
         from pawl_data.wait w
-        where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name and w.kind > 0;
+        where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name and w.kind <> 'l';
     end if;
-    if v_old.kind <> 1 then
+    if v_old.kind <> 's' then
         perform pawl._pause_for_drift(p_task, p_now, p_name, pawl._kind_name(v_old.kind), 'step');
         answer := 'refused';
         reason := 'drift';
         return;
     end if;
-    if v_old.state in (1, 2, 4) then
+    if v_old.state in ('s', 'e', 'k') then
         -- guard:first_write_wins
         answer := 'already';
         value := json_build_object('state', pawl._state_name(v_old.state), 'output', v_old.output, 'error', v_old.error);
@@ -437,24 +437,24 @@ begin
         answer := 'refused';
         reason := 'the step was not recorded';
     elsif p_kind = 'begin' then
-        if v_old.state = 3 then
+        if v_old.state = 'r' then
             answer := 'already';
             return;
         end if;
-        perform pawl._record(p_task, p_name, 1, 3, p_seq, null, null, p_now, 0, 1, p_option -> 'undo');
+        perform pawl._record(p_task, p_name, 's', 'r', p_seq, null, null, p_now, 0, 1, p_option -> 'undo');
         update pawl_data.task t set undo = true, recorded = true, crashes = 0
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     elsif p_kind = 'step' then
-        perform pawl._put_step(p_task, v_old, p_name, 1, p_payload::json, null, p_seq, p_now, p_millis);
+        perform pawl._put_step(p_task, v_old, p_name, 's', p_payload::json, null, p_seq, p_now, p_millis);
         perform pawl._note_progress(p_task, p_name);
     elsif p_kind = 'step_error' then
-        perform pawl._put_step(p_task, v_old, p_name, 2, null, coalesce(p_payload, '{}')::json, p_seq, p_now, p_millis);
+        perform pawl._put_step(p_task, v_old, p_name, 'e', null, coalesce(p_payload, '{}')::json, p_seq, p_now, p_millis);
         perform pawl._note_progress(p_task, p_name);
     else
         select f.* into v_failure
         from pawl._count_failure(p_task, p_name, coalesce(p_payload, '{}')::json, p_option, p_now) f;
         if v_failure.final then
-            perform pawl._put_step(p_task, v_old, p_name, 2, null, coalesce(p_payload, '{}')::json, p_seq, p_now, p_millis,
+            perform pawl._put_step(p_task, v_old, p_name, 'e', null, coalesce(p_payload, '{}')::json, p_seq, p_now, p_millis,
                 v_failure.n);
             perform pawl._note_progress(p_task, p_name);
             value := json_build_object('final', true, 'failures', v_failure.n);
@@ -469,7 +469,7 @@ comment on function pawl._commit_step(pawl_data.task, timestamptz, text, text, t
 
 -- Writes the end of a step: a new row, or the row that its start wrote.
 create or replace function pawl._put_step(
-    p_task pawl_data.task, p_old pawl_data.step, p_name text, p_state int, p_output json, p_error json, p_seq int, p_now timestamptz,
+    p_task pawl_data.task, p_old pawl_data.step, p_name text, p_state "char", p_output json, p_error json, p_seq int, p_now timestamptz,
     p_millis int, p_attempt int default null)
 returns void
 language plpgsql
@@ -481,7 +481,7 @@ declare
     v_attempt int := coalesce(p_attempt, 1 + coalesce((p_task.retries -> p_name ->> 'n')::int, 0));
 begin
     if p_old.run_id is null then
-        perform pawl._record(p_task, p_name, 1, p_state, p_seq, p_output, p_error, p_now, p_millis, v_attempt);
+        perform pawl._record(p_task, p_name, 's', p_state, p_seq, p_output, p_error, p_now, p_millis, v_attempt);
         return;
     end if;
     if p_task.kept then
@@ -497,5 +497,5 @@ begin
     end if;
 end
 $$;
-comment on function pawl._put_step(pawl_data.task, pawl_data.step, text, int, json, json, int, timestamptz, int, int) is 'writes the result of a step';
+comment on function pawl._put_step(pawl_data.task, pawl_data.step, text, "char", json, json, int, timestamptz, int, int) is 'writes the result of a step';
 

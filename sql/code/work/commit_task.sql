@@ -14,9 +14,9 @@ declare
     v_failure record;
 begin
     answer := 'ok';
-    if p_run.ending ->> 'status' = '3' or p_run.ending is not null and p_kind not in ('complete', 'fail') then
+    if p_run.ending ->> 'status' = 'CANCELLED' or p_run.ending is not null and p_kind not in ('complete', 'fail') then
         -- Cancelled, or to end anyway and nothing to record: the task goes.
-        if p_run.ending ->> 'status' = '3' then
+        if p_run.ending ->> 'status' = 'CANCELLED' then
             answer := 'cancelled';
             reason := p_run.ending ->> 'why';
         end if;
@@ -28,7 +28,7 @@ begin
         if json_array_length(p_option -> 'unused') > 0 then
             perform pawl._audit(p_task.run_id, p_task.task_no, p_task.kept, p_now, 'unused_records', p_option -> 'unused');
         end if;
-        perform pawl._finish_task(p_run, p_task.task_no, 1, coalesce(p_payload, 'null')::json, null, p_now, p_task.execution,
+        perform pawl._finish_task(p_run, p_task.task_no, 's', coalesce(p_payload, 'null')::json, null, p_now, p_task.execution,
             p_task.fence, p_task.started_at);
         return;
     end if;
@@ -47,7 +47,7 @@ begin
             return;
         end if;
     end if;
-    perform pawl._finish_task(p_run, p_task.task_no, 2, null, v_error, p_now, p_task.execution, p_task.fence, p_task.started_at);
+    perform pawl._finish_task(p_run, p_task.task_no, 'e', null, v_error, p_now, p_task.execution, p_task.fence, p_task.started_at);
     value := json_build_object('final', true);
 end
 $$;
@@ -89,7 +89,7 @@ begin
         union all
         select k.* from pawl_data.step_kept k where k.run_id = p_run and k.task_no = p_task
     ) s
-    where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in (1, 2)
+    where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in ('s', 'e')
     limit 1;
     if found and p_kind not in ('complete', 'fail') then
         -- Waits and tries leave no record when the task ends before them.

@@ -74,7 +74,7 @@ begin
             from (
                 select t.ctid
                 from pawl_data.task t
-                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id = p_queue
+                where t.tenant = p_tenant and t.tenant <> '' and t.place::text = 'r' and t.queue_id = p_queue
                   and t.priority between v_segment.priority_from and v_segment.priority_to
                   and t.due_at >= v_segment.due_from
                 order by t.priority, t.due_at
@@ -86,7 +86,7 @@ begin
             from (
                 select t.ctid, t.due_at, t.priority
                 from pawl_data.task t
-                where t.place = 0 and t.queue_id = p_queue
+                where t.place = 'r' and t.queue_id = p_queue
                   and t.priority between v_segment.priority_from and v_segment.priority_to
                   and t.due_at >= v_segment.due_from
                   and (p_tenant is null or t.tenant = p_tenant)
@@ -149,13 +149,13 @@ begin
                 -- guard:ready_by_tenant
                 select t.queue_id into v_queue
                 from pawl_data.task t
-                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 0 and t.queue_id >= v_from
+                where t.tenant = p_tenant and t.tenant <> '' and t.place::text = 'r' and t.queue_id >= v_from
                 order by t.queue_id
                 limit 1;
             else
                 select t.queue_id into v_queue
                 from pawl_data.task t
-                where t.place = 0 and t.queue_id >= v_from
+                where t.place = 'r' and t.queue_id >= v_from
                 order by t.queue_id
                 limit 1;
             end if;
@@ -258,7 +258,7 @@ begin
             cross join lateral (
                 select t.ctid
                 from pawl_data.task t
-                where t.tenant = p_tenant and t.tenant <> '' and t.place % 3 = 0 and t.place + 0 = 3 and t.queue_id = q.queue_id
+                where t.tenant = p_tenant and t.tenant <> '' and t.place::text = 's' and t.queue_id = q.queue_id
                 order by t.priority, t.due_at
                 limit 1
                 for update skip locked
@@ -271,7 +271,7 @@ begin
         cross join lateral (
             select t.ctid
             from pawl_data.task t
-            where t.place = 3 and t.queue_id = q.queue_id and (p_tenant is null or t.tenant = p_tenant)
+            where t.place = 's' and t.queue_id = q.queue_id and (p_tenant is null or t.tenant = p_tenant)
             order by t.priority, t.due_at
             limit 1
             for update skip locked

@@ -68,7 +68,7 @@ begin
     end if;
     -- As in _commit_item: a flow that has failed still takes what its tasks have done.
     -- guard:token_cancel
-    if v_task.ending is not null and not v_task.rolling_back and (v_task.task_no = 0 or v_task.ending ->> 'status' = '3') then
+    if v_task.ending is not null and not v_task.rolling_back and (v_task.task_no = 0 or v_task.ending ->> 'status' = 'CANCELLED') then
         perform pawl._raise('PW006', 'the run was cancelled', 'Roll back.');
     end if;
     v_problem := pawl._item_problem(v_task, 'step', v_part[7], output::text, null, nullif(v_part[6], '-')::int);

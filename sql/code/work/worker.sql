@@ -198,7 +198,7 @@ begin
         from pawl_data.task t
         -- A task that was being committed when its flow failed is not marked itself.
         left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
-        where t.session_id = session and t.place = 2
+        where t.session_id = session and t.place = 'h'
           and (t.ending is not null and not t.rolling_back or t.paused is not null or z.ending is not null)
         -- What was cancelled first: who is told that a run is paused need not let go of it.
         -- guard:told_first
@@ -272,7 +272,7 @@ begin
     update pawl_data.worker w
     set ended_at = v_now, ended_why = 'left', idle = false
     where w.session_id = session and w.ended_at is null
-      and not exists (select from pawl_data.task t where t.session_id = session and t.place = 2);
+      and not exists (select from pawl_data.task t where t.session_id = session and t.place = 'h');
     return v_given;
 end
 $$;

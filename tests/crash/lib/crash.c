@@ -213,7 +213,7 @@ crash_wait_ready(struct crash *crash, long most)
 {
     double until_s = bench_limit_s(120);
 
-    while (race_count(crash->direct, "select count(*) from pawl_data.task t where t.place = 0") >
+    while (race_count(crash->direct, "select count(*) from pawl_data.task t where t.place = 'r'") >
         most) {
         crash_watch(crash);
         if (bench_now_s() > until_s)
@@ -235,7 +235,7 @@ crash_watch(struct crash *crash)
     silent_ms = race_count(crash->direct,
         "select greatest(0, max(1000 * extract(epoch from pawl.now() - (w.lease_until -"
         " w.lease))))::bigint from (select distinct t.session_id from pawl_data.task t"
-        " where t.place = 2) t join pawl_data.worker w on w.session_id = t.session_id");
+        " where t.place = 'h') t join pawl_data.worker w on w.session_id = t.session_id");
     now_us = meter_now_us();
     /* When the machine stands still, all leases end, and all workers have to come back at once: that is not this bound's matter. */
     if (silent_ms > crash->silent_ms &&
@@ -300,18 +300,16 @@ crash_end_workers(struct crash *crash)
 }
 
 void
-crash_check_ended(struct crash *crash, const char *workflow, long count, int status)
+crash_check_ended(struct crash *crash, const char *workflow, long count, char status)
 {
-    static const char *const names[] = {"", "SUCCESS", "ERROR", "CANCELLED"};
-    char number[8];
-    const char *params[] = {workflow, number};
+    const char letter[] = {status, '\0'};
+    const char *params[] = {workflow, letter};
     PGresult *res;
     long ended, other, left;
 
-    (void)snprintf(number, sizeof(number), "%d", status);
     res = bench_exec_params(crash->direct,
-        "select count(*) filter (where r.status = $2::int), count(*) filter (where r.status <>"
-        " $2::int), (select count(*) from pawl_data.task t where t.queue_id = min(q.queue_id))"
+        "select count(*) filter (where r.status = $2::\"char\"), count(*) filter (where r.status <>"
+        " $2::\"char\"), (select count(*) from pawl_data.task t where t.queue_id = min(q.queue_id))"
         " from pawl_data.queue q left join pawl_data.run r on r.queue_id = q.queue_id where q.name "
         "= $1",
         2, params);
@@ -321,7 +319,7 @@ crash_check_ended(struct crash *crash, const char *workflow, long count, int sta
     PQclear(res);
     race_ok(&crash->race, ended == count && other == 0 && left == 0,
         "%s: %ld runs, %ld ended %s, %ld otherwise, %ld not at all, %ld lost", workflow, count,
-        ended, names[status], other, left, count - ended - other - left);
+        ended, status == 's' ? "SUCCESS" : "ERROR", other, left, count - ended - other - left);
 }
 
 void
@@ -421,12 +419,13 @@ crash_check_undos(struct crash *crash)
     bench_do(conn,
         "create temporary table pair as select s.run_id, s.name, s.seq, count(u.name) as undone,"
         " min(u.ended_at) as undone_at from pawl_data.step s left join pawl_data.step u"
-        " on u.run_id = s.run_id and u.name = 'rollback:' || s.name and u.state = 1"
+        " on u.run_id = s.run_id and u.name = 'rollback:' || s.name and u.state = 's'"
         " where s.undo is not null and s.name not like 'rollback:%' group by 1, 2, 3");
     steps = race_count(conn, "select count(*) from pg_temp.pair");
     undone = race_count(conn, "select count(*) from pg_temp.pair where undone = 1");
     strange = race_count(conn,
-        "select count(*) from pawl_data.step u where u.name like 'rollback:%' and (u.state <> 1 or "
+        "select count(*) from pawl_data.step u where u.name like 'rollback:%' and (u.state <> 's' "
+        "or "
         "not"
         " exists (select from pg_temp.pair p where 'rollback:' || p.name = u.name"
         " and p.run_id = u.run_id))");

@@ -108,8 +108,8 @@ void crash_under_kills(struct crash *crash, const char *workflow, long runs, lon
 /* Tells all workers to end; a check that none had to be killed, and that none failed by itself. */
 void crash_end_workers(struct crash *crash);
 
-/* Checks that all runs of a workflow have ended with this status: 1 SUCCESS, 2 ERROR, 3 CANCELLED. */
-void crash_check_ended(struct crash *crash, const char *workflow, long count, int status);
+/* Checks that all runs of a workflow have ended with this status: s SUCCESS, e ERROR. */
+void crash_check_ended(struct crash *crash, const char *workflow, long count, char status);
 
 /* Loads the ledger and joins it with the records; checks that the steps are `steps`, and all that must be 0. */
 void crash_check_records(struct crash *crash, long steps);

@@ -17,7 +17,7 @@ count_calls(PGconn *conn)
     return race_count(conn,
         "select (select count(*) from pawl_data.task t where t.task_no = 0) +"
         " (select count(*) from pawl_data.run r where r.round = 1) +"
-        " (select count(*) from pawl_data.step s where s.kind = 1)");
+        " (select count(*) from pawl_data.step s where s.kind = 's')");
 }
 
 /*
@@ -135,7 +135,7 @@ try_tokens(struct pair *pair, PGconn *old)
         "select pawl.leave($1::bigint)",
     };
     PGresult *claims = bench_exec(
-        old, "select t.session_id, t.run_id, t.fence from pawl_data.task t where t.place = 2");
+        old, "select t.session_id, t.run_id, t.fence from pawl_data.task t where t.place = 'h'");
     PGresult *sessions = bench_exec(old,
         "select w.session_id from pawl_data.worker w where w.ended_at is null"
         " and w.name like 'crash-%'");
@@ -167,7 +167,7 @@ note_kept(struct pair *pair, PGconn *old, long round)
         " union all select r.run_id, 'trigger', 0 from pawl_data.run r"
         " where r.triggered_at > now() - interval '5 min'"
         " union all select s.run_id, s.name, (s.output ->> 'v')::bigint from pawl_data.step s"
-        " where s.kind = 1 and s.state = 1 and s.ended_at > now() - interval '5 min'");
+        " where s.kind = 's' and s.state = 's' and s.ended_at > now() - interval '5 min'");
 
     for (int i = 0; i < PQntuples(res); i++) {
         struct ledger_entry entry = {.kind = LEDGER_NOTE,
@@ -219,7 +219,7 @@ make_lost(PGconn *conn)
         " (select from pawl_data.run r where r.run_id = l.run_id)"
         " or l.kind = 'recorded' and not exists (select from pawl_data.step s where s.run_id = "
         "l.run_id"
-        " and s.name = l.step and s.state = 1 and (s.output ->> 'v')::bigint = l.value)");
+        " and s.name = l.step and s.state = 's' and (s.output ->> 'v')::bigint = l.value)");
 }
 
 static void
@@ -260,7 +260,7 @@ check_epochs(struct pair *pair)
         " where r.ended_at > e.at");
     held = race_count(conn,
         "select count(*) from pawl_data.task t join pg_temp.ended e on t.session_id >> 32 = e.epoch"
-        " where t.place = 2");
+        " where t.place = 'h'");
     race_ok(race, pair->taken == 0 && pair->tokens > 0,
         "%ld calls with tokens of the time before, %ld taken", pair->tokens, pair->taken);
     race_ok(race, beats == 0 && ends == 0 && held == 0,
@@ -289,11 +289,11 @@ pair_check_lags(struct pair *pair)
         unexplained);
     steps = race_count(conn,
         "select count(*) from pawl_data.run r join pawl_data.queue q using (queue_id)"
-        " where q.name = 'crash.steps.v1' and r.status = 1");
+        " where q.name = 'crash.steps.v1' and r.status = 's'");
     naps = race_count(conn,
         "select count(*) from pawl_data.run r join pawl_data.queue q using (queue_id)"
-        " where q.name = 'crash.sleep.v1' and r.status = 1");
-    other = race_count(conn, "select count(*) from pawl_data.run r where r.status <> 1");
+        " where q.name = 'crash.sleep.v1' and r.status = 's'");
+    other = race_count(conn, "select count(*) from pawl_data.run r where r.status <> 's'");
     race_ok(race, other == 0 && found.recorded == 3 * steps + 2 * naps,
         "%ld runs are there, %ld ended otherwise than well; %ld steps are recorded, %ld were to be",
         steps + naps + other, other, found.recorded, 3 * steps + 2 * naps);
@@ -329,7 +329,7 @@ pair_check_return(struct pair *pair)
     cluster_crash(current);
     cluster_start(old);
     conn = cluster_operate(old);
-    ready = race_count(conn, "select count(*) from pawl_data.task t where t.place <> 1");
+    ready = race_count(conn, "select count(*) from pawl_data.task t where t.place <> 'w'");
     while (race_count(conn,
                "select count(distinct w.name) from pawl_data.worker w where w.name like 'crash-%'"
                " and w.registered_at > pg_postmaster_start_time()") < pair_workers) {

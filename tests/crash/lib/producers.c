@@ -112,7 +112,7 @@ check_acknowledged(struct producers *producers)
         "select count(distinct l.run_id) from pg_temp.ledger l where l.kind = 'acked'");
     long lost = race_count(crash->direct,
         "select count(*) from pg_temp.ledger l where l.kind = 'acked' and not exists"
-        " (select from pawl_data.run r where r.run_id = l.run_id and r.status = 1)");
+        " (select from pawl_data.run r where r.run_id = l.run_id and r.status = 's')");
 
     race_ok(&crash->race,
         atomic_load(&producers->failed) == 0 && atomic_load(&producers->not_created) == 0 &&
@@ -128,8 +128,8 @@ producers_check(struct producers *producers)
     struct crash *crash = producers->crash;
     long naps = (producers->total + naps_in - 1) / naps_in;
 
-    crash_check_ended(crash, "crash.steps.v1", producers->total - naps, 1);
-    crash_check_ended(crash, "crash.sleep.v1", naps, 1);
+    crash_check_ended(crash, "crash.steps.v1", producers->total - naps, 's');
+    crash_check_ended(crash, "crash.sleep.v1", naps, 's');
     crash_check_records(crash, 3 * (producers->total - naps) + 2 * naps);
     check_acknowledged(producers);
 }

@@ -7,11 +7,11 @@ GATES = """
 with run as materialized (
     select t.run_id, q.workflow_id
     from pawl_data.task t join pawl_data.queue q on q.queue_id = t.queue_id
-    where t.task_no = 0 and t.place = 4 and t.ending is null
+    where t.task_no = 0 and t.place = 'o' and t.ending is null
 ), recorded as materialized (
     select s.run_id, s.task_no / 1000000 as step_no
     from run r join pawl_data.step s on s.run_id = r.run_id
-    where s.task_no > 0 and s.task_no % 1000000 = 0 and strpos(s.name, '#') = 0 and s.state in (1, 4)
+    where s.task_no > 0 and s.task_no % 1000000 = 0 and strpos(s.name, '#') = 0 and s.state in ('s', 'k')
 ), waiting as (
     select r.run_id, s.step_no, count(*) as needed, count(d.step_no) as come
     from run r
@@ -23,7 +23,7 @@ with run as materialized (
     select t.run_id, t.task_no / 1000000 as step_no from pawl_data.task t join run r on r.run_id = t.run_id where t.task_no % 1000000 > 0
     union all
     select w.run_id, w.task_no / 1000000 from pawl_data.wait w join run r on r.run_id = w.run_id
-    where w.kind = 5 and w.task_no % 1000000 > 0 and strpos(w.name, '#') = 0
+    where w.kind = 'c' and w.task_no % 1000000 > 0 and strpos(w.name, '#') = 0
 ), counted as (
     select w.run_id, w.step_no, w.needed - w.come as missing from waiting w where w.come > 0 and w.come < w.needed
     union all
@@ -47,7 +47,7 @@ join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = t.ta
 cross join lateral unnest(s.deps) d (no)
 where t.task_no > 0 and not exists (
     select from pawl_data.step k
-    where k.run_id = t.run_id and k.task_no = d.no * 1000000 and strpos(k.name, '#') = 0 and k.state in (1, 4))
+    where k.run_id = t.run_id and k.task_no = d.no * 1000000 and strpos(k.name, '#') = 0 and k.state in ('s', 'k'))
 """
 
 
@@ -65,8 +65,8 @@ def wrong(psql):
 # Open runs, and whether anything can still happen by itself.
 PROGRESS = """
 select (select count(*) from pawl_data.task t where t.task_no = 0) as open,
-       (select count(*) from pawl_data.task t where t.place in (0, 2, 3) or t.place = 1 and t.due_at < 'infinity')
-       + (select count(*) from pawl_data.wait w where w.kind = 0) as moving,
+       (select count(*) from pawl_data.task t where t.place in ('r', 'h', 's') or t.place = 'w' and t.due_at < 'infinity')
+       + (select count(*) from pawl_data.wait w where w.kind = 'l') as moving,
        (select count(*) from pawl_data.task t where t.paused is not null) as paused
 """
 

@@ -28,15 +28,22 @@ next_line(const char *line)
     return *line == '\0' || line[1] == '\0' ? NULL : line + 1;
 }
 
-/* The n-th word of a line, from 0, as a number. */
+/* The n-th word of a line, from 0. */
+static const char *
+word_at(const char *line, int n)
+{
+    for (; n > 0; n--)
+        line += strcspn(line, " \n") + 1;
+    return line;
+}
+
+/* The same as a number. */
 static int
 number_at(const char *line, int n)
 {
     int number = 0;
 
-    for (; n > 0; n--)
-        line += strcspn(line, " \n") + 1;
-    for (; *line >= '0' && *line <= '9'; line++)
+    for (line = word_at(line, n); *line >= '0' && *line <= '9'; line++)
         number = number * 10 + (*line - '0');
     return number;
 }
@@ -87,7 +94,6 @@ enum {
     TASK_ROUND = 3,
     TASK_FENCE = 5,
     STEP_STATE = 3,
-    STEP_LASTS = 3, /* a state */
     STEP_FENCE = 7,
     ROUND_FENCE = 4,
 };
@@ -108,8 +114,7 @@ history_read_progress(
         int fence = task ? number_at(line, TASK_FENCE) : round ? number_at(line, ROUND_FENCE) : 0;
 
         progressed->audits += strncmp(line, "audit ", 6) == 0;
-        progressed->records +=
-            strncmp(line, "step", 4) == 0 && number_at(line, STEP_STATE) != STEP_LASTS;
+        progressed->records += strncmp(line, "step", 4) == 0 && *word_at(line, STEP_STATE) != 'r';
         progressed->rounds += round;
         if (fence > progressed->fence)
             progressed->fence = fence;

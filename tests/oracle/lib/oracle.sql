@@ -69,7 +69,7 @@ begin
         v_text := v_text || concat_ws(' ', 'task' || case when t.task_no > 0 then '/' || t.task_no else '' end, t.place, t.priority,
             t.round, t.crashes, t.fence, t.execution, t.started, t.rolling_back,
             coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0),
-            case when t.place = 4 then '-' else oracle.us(t.due_at) end,
+            case when t.place = 'o' then '-' else oracle.us(t.due_at) end,
             oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
             (select q.name from pawl_data.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
             coalesce(t.parent_id::text, '-'), concat(coalesce(t.parent_step, '-'), '@' || t.parent_task),
@@ -92,7 +92,7 @@ begin
                 from json_each(t.retries) e), '');
         end if;
         if t.task_no = 0 then
-            v_gates := t.place = 4 and t.ending is null;
+            v_gates := t.place = 'o' and t.ending is null;
         end if;
     end loop;
     if v_text = '' then
@@ -103,12 +103,12 @@ begin
             string_agg(concat_ws(' ', 'wait' || case when w.task_no > 0 then '/' || w.task_no else '' end, w.name, w.kind, w.seq,
                 coalesce(w.topic, '-'), coalesce(w.key, '-'),
                 oracle.js(w.match), oracle.js(w.form), coalesce(w.child_id::text, '-'), oracle.us(w.created_at),
-                oracle.us(w.due_at)) || e'\n', '' order by w.task_no, w.name collate "C") filter (where w.kind > 0),
+                oracle.us(w.due_at)) || e'\n', '' order by w.task_no, w.name collate "C") filter (where w.kind <> 'l'),
             (select string_agg(concat_ws(' ', 'signal', g.name, oracle.js(g.payload)) || e'\n', '' order by g.signal_no)
              from pawl_data.signal g where g.run_id = run),
-            concat_ws(' ', 'limits', oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'cancel')),
-                oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'grace')),
-                oracle.us(max(w.due_at) filter (where w.kind = 0 and w.name = 'timeout'))), e'\n')
+            concat_ws(' ', 'limits', oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'cancel')),
+                oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'grace')),
+                oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'timeout'))), e'\n')
         from pawl_data.wait w where w.run_id = run);
     if v_gates then
         v_text := v_text || coalesce((
@@ -150,7 +150,7 @@ begin
         return format(e'run %s\nnone\n', run);
     end if;
     select string_agg(concat_ws(' ', 'step' || case when s.task_no > 0 then '/' || s.task_no else '' end, s.name, s.round, s.state, s.kind, s.seq, s.attempt,
-               case when s.kind = 5 then 0 else s.fence end,
+               case when s.kind = 'c' then 0 else s.fence end,
                oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
                coalesce(s.source_id::text, '-')) || e'\n', '' order by s.task_no, s.name collate "C", s.round)
     into v_steps from pawl_data.step s where s.run_id = run;
@@ -184,7 +184,7 @@ begin
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
     into v_rounds from pawl_data.run_kept r where r.run_id = run;
     select string_agg(concat_ws(' ', 'step' || case when s.task_no > 0 then '/' || s.task_no else '' end, s.name, s.round, s.state, s.kind, s.seq, s.attempt,
-               case when s.kind = 5 then 0 else s.fence end,
+               case when s.kind = 'c' then 0 else s.fence end,
                oracle.us(s.started_at), oracle.us(s.ended_at), oracle.js(s.output), oracle.js(s.error), oracle.js(s.undo),
                coalesce(s.source_id::text, '-')) || e'\n', '' order by s.task_no, s.name collate "C", s.round)
     into v_steps from pawl_data.step_kept s where s.run_id = run;

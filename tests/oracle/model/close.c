@@ -145,9 +145,10 @@ fail(struct oracle *o, struct oracle_run *run, const struct oracle_item *item, c
     if (run->rolling_back) {
         *answer = oracle_end_run(o, run, ORACLE_ERROR, NULL,
             oracle_keepf(o,
-                "{\"code\": \"rollback_failed\", \"cause\": %s, \"error\": %s, \"status\": %d, "
+                "{\"code\": \"rollback_failed\", \"cause\": %s, \"error\": %s, \"status\": \"%s\", "
                 "\"not_undone\": %s}",
-                run->ending_error == NULL ? "null" : run->ending_error, error, run->ending_status,
+                run->ending_error == NULL ? "null" : run->ending_error, error,
+                run->ending_status == ORACLE_ERROR ? "ERROR" : "CANCELLED",
                 oracle_undone(o, run, NULL)),
             run->fence);
         return;

@@ -73,9 +73,10 @@ static void
 show_living(const struct oracle_run *run, const char *queue, struct pw_buf *out)
 {
     add_word(out, "task", run);
-    pw_buf_addf(out, " %d %d %d %d %d %d %s %s %s %" PRId64 " %d", run->place, run->priority,
-        run->round, run->crashes, run->fence, run->attempt, run->started ? "t" : "f",
-        run->rolling_back ? "t" : "f", or_dash(run->reason), run->session, run->request);
+    pw_buf_addf(out, " %c %d %d %d %d %d %s %s %s %" PRId64 " %d", "rwhso"[run->place],
+        run -> priority, run -> round, run -> crashes, run -> fence, run -> attempt,
+        run -> started ? "t" : "f", run->rolling_back ? "t" : "f", or_dash(run->reason),
+        run->session, run->request);
     /* An open run is not due: its tasks are. */
     add_time(out, run->place == ORACLE_OPEN ? ORACLE_NONE : run->due_at);
     add_time(out, run->triggered_at);
@@ -86,7 +87,8 @@ show_living(const struct oracle_run *run, const char *queue, struct pw_buf *out)
     pw_buf_addf(out, " %s %s%s\n", or_dash(run->input), or_dash(run->metadata),
         run->whole->kept ? " kept" : "");
     if (run->ending)
-        pw_buf_addf(out, "ending %d %s %s %s %s\n", run->ending_status, or_dash(run->ending_by),
+        pw_buf_addf(out, "ending %s %s %s %s %s\n",
+            run->ending_status == ORACLE_ERROR ? "ERROR" : "CANCELLED", or_dash(run->ending_by),
             or_dash(run->ending_why), run->ending_rollback ? "t" : "f", or_dash(run->ending_error));
     if (run->paused) {
         pw_buf_addf(out, "paused %s %s", run->paused_by, or_dash(run->paused_reason));
@@ -109,8 +111,9 @@ show_waits(const struct oracle_run *run, struct pw_buf *out)
         const struct oracle_wait *w = &run->waits[i];
 
         add_word(out, "wait", run);
-        pw_buf_addf(out, " %s %d %d %s %s %s %s %s", w->name, w->kind, w->seq, or_dash(w->topic),
-            w->key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form), or_dash(w->child));
+        pw_buf_addf(out, " %s %c %d %s %s %s %s %s", w->name, "?szegca"[w->kind], w -> seq,
+            or_dash(w->topic), w -> key == NULL ? "-" : w->key, or_dash(w->match), or_dash(w->form),
+            or_dash(w->child));
         add_time(out, w->created_at);
         add_time(out, w->due_at);
         pw_buf_addc(out, '\n');
@@ -150,8 +153,8 @@ show_steps(struct oracle_run *run, struct pw_buf *out)
 
         /* Which of a parent and its child is swept first is free, and so is the fence that the child's end finds. */
         add_word(out, "step", run);
-        pw_buf_addf(out, " %s %d %d %d %d %d %d", s->name, s->round, s->state, s->kind, s->seq,
-            s->attempt, s->kind == ORACLE_CHILD ? 0 : s->fence);
+        pw_buf_addf(out, " %s %d %c %c %d %d %d", s->name, s->round, "?serk"[s->state],
+            "?szegca"[s->kind], s -> seq, s -> attempt, s -> kind == ORACLE_CHILD ? 0 : s -> fence);
         add_time(out, s->started_at);
         add_time(out, s->ended_at);
         pw_buf_addf(out, " %s %s %s %s\n", or_dash(s->output), or_dash(s->error), or_dash(s->undo),
@@ -165,8 +168,8 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
     for (size_t i = 0; i < run->rounds_count; i++) {
         const struct oracle_round *r = &run->rounds[i];
 
-        pw_buf_addf(out, "round %d %d %d %d %d %" PRId64, r->round, r->status, run->priority,
-            r->fence, r->attempt, r->session);
+        pw_buf_addf(out, "round %d %c %d %d %d %" PRId64, r->round, "?sec"[r->status],
+            run -> priority, r -> fence, r -> attempt, r -> session);
         add_time(out, run->triggered_at);
         add_time(out, r->started_at);
         add_time(out, r->ended_at);

@@ -11,6 +11,6 @@ create temporary table kid as select * from pawl.claim(:s, 10);
 select is((select string_agg(answer, ' ') from (select array_agg(run_id) as r, array_agg(fence) as f from kid) k,
     lateral pawl.commit(:s, k.r, k.f, array['complete', 'complete'], payloads => array['1', '2']) c), 'ok ok', 'both end in one batch');
 select is(t.state(:'r'), 'QUEUED', 'the parent goes on');
-select is((select count(*) from pawl_data.step where run_id = :'r' and state = 1), 2::bigint, 'with both outputs');
+select is((select count(*) from pawl_data.step where run_id = :'r' and state = 's'), 2::bigint, 'with both outputs');
 select is((select count(*) from pawl.claim(:s, 10)), 1::bigint, 'and is claimed once');
 select * from finish();

@@ -17,6 +17,6 @@ begin
 end
 $$;
 select is((select count(*) from pawl.claim(:s, 6)), 6::bigint, 'as many as it asks for');
-select is((select count(*) from pawl_data.task where place = 2), 6::bigint, 'and no others are held');
+select is((select count(*) from pawl_data.task where place = 'h'), 6::bigint, 'and no others are held');
 
 select * from finish();

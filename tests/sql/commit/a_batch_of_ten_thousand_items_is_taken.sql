@@ -9,6 +9,6 @@ select is((select string_agg(distinct answer, ' ') || count(*) from (select arra
     lateral pawl.commit(:s, r, f, array_fill('step'::text, array[9000]), m, array_fill('1'::text, array[9000]), q)), 'ok9000', 'nine thousand steps');
 select is((select string_agg(distinct answer, ' ') || count(*) from (select array_agg(run_id) r, array_agg(fence) f from c) x,
     lateral pawl.commit(:s, r, f, array_fill('complete'::text, array[1000]), payloads => array_fill('1'::text, array[1000]))), 'ok1000', 'a thousand ends');
-select is((select count(*) from pawl_data.run where status = 1) + (select count(*) from pawl_data.step), 10000::bigint, 'all are there');
+select is((select count(*) from pawl_data.run where status = 's') + (select count(*) from pawl_data.step), 10000::bigint, 'all are there');
 
 select * from finish();

@@ -18,7 +18,7 @@ select json_build_array(
     json_build_object('run', :'r', 'fence', :f, 'kind', 'child', 'name', 'kid#1', 'option', json_build_object('workflow', 'kid.flow')),
     json_build_object('run', :'r', 'fence', :f, 'kind', 'suspend')) as items \gset
 select is(t.answers(:s, :'items'), 'ok ok', 'that starts another child');
-select child_id as k2 from pawl_data.wait where run_id = :'r' and kind = 5 \gset
+select child_id as k2 from pawl_data.wait where run_id = :'r' and kind = 'c' \gset
 select is(t.answers(:s, :'items', each => true), 'already already', 'the reply was lost, the same again');
 select is((
     select c.value ->> 'state' || ' ' || (c.value ->> 'child')

@@ -10,14 +10,14 @@ declare
 begin
     -- Ready, suspect, waiting without a time limit, failed.
     insert into pawl_data.task (run_id, task_no, queue_id, place, priority, due_at, triggered_at, tenant, reason)
-    select pawl._id_make(v_old + i * interval '1 ms', 0), 0, v_queue, (array[0, 3, 1, 1])[i % 4 + 1], 100,
+    select pawl._id_make(v_old + i * interval '1 ms', 0), 0, v_queue, ('{r,s,w,w}'::"char"[])[i % 4 + 1], 100,
            case when i % 4 < 2 then v_old else 'infinity' end, v_old, '', case when i % 4 >= 2 then 'event' end
     from generate_series(p_from, p_to) i;
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, created_at, due_at)
-    select t.run_id, 0, 'paid#1', 3, 1, '', 'paid', '', v_old, 'infinity'
-    from pawl_data.task t where t.place = 1 on conflict do nothing;
+    select t.run_id, 0, 'paid#1', 'e', 1, '', 'paid', '', v_old, 'infinity'
+    from pawl_data.task t where t.place = 'w' on conflict do nothing;
     insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant, error)
-    select pawl._id_make(pawl.now() - interval '1 s' + i * interval '1 us', 0), 1, 2, 100, v_queue, 1, 1, pawl.now(), pawl.now(), false, false, '', '{"code": "boom"}'
+    select pawl._id_make(pawl.now() - interval '1 s' + i * interval '1 us', 0), 1, 'e', 100, v_queue, 1, 1, pawl.now(), pawl.now(), false, false, '', '{"code": "boom"}'
     from generate_series(p_from, p_to) i;
 end
 $$;

@@ -9,10 +9,10 @@ create temporary table pattern as select w.key, w.digest from pawl_data.wait w;
 delete from pawl_data.wait;
 create temporary table numbered as select k.run_id, row_number() over (order by k.run_id) as n from pawl_data.task k;
 create function wait_for(step text, first int, last int, match json default null) returns bigint language sql as $$
-    update pawl_data.task k set place = 1, due_at = 'infinity', reason = 'event', recorded = true, attached = true
+    update pawl_data.task k set place = 'w', due_at = 'infinity', reason = 'event', recorded = true, attached = true
     from numbered m where m.run_id = k.run_id and m.n between first and last;
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, match, created_at, due_at)
-    select m.run_id, 0, step || '#1', 3, 1, '', 'go', p.key, case when match is null then p.digest else pawl._match_digest(match) end, match, pawl.now(), 'infinity'
+    select m.run_id, 0, step || '#1', 'e', 1, '', 'go', p.key, case when match is null then p.digest else pawl._match_digest(match) end, match, pawl.now(), 'infinity'
     from numbered m, pattern p
     where m.n between first and last;
     select count(*) from pawl_data.wait

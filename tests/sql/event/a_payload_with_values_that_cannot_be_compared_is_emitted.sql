@@ -7,7 +7,7 @@ declare
     r record;
 begin
     perform pawl.test_clock_advance('1 s');
-    perform pawl.kill(array(select k.run_id from pawl_data.task k where k.place = 0));
+    perform pawl.kill(array(select k.run_id from pawl_data.task k where k.place = 'r'));
     select h.* into r from t.held((select max(session_id) from pawl_data.worker)) h;
     if (select answer from pawl.wait_event((select max(session_id) from pawl_data.worker), r.run_id, r.fence, 'w', 'x', match => match)) <> 'ok' then
         raise exception 'no wait';
@@ -27,7 +27,7 @@ end $$;
 \set odd '{"id": 7, "name": "a\\u0000b", "half": "\\ud800", "huge": 1e999999, "long": 1.0e-99999, "text": "1e999999 \\" 2e999999", "list": [1e1000000, {"n": -5E+0200000}], "fine": 12.50}'
 select t.waits('{"/id": 7}') as r \gset
 select is(t.value_of(format('select answer || '' '' || woken from pawl.emit(''x'', %L)', :'odd')), 'ok 1', 'a wait for another value of the payload matches');
-select is((select output::text from pawl._steps(array[:'r'::uuid]) where kind = 3), :'odd', 'and has the payload as it was');
+select is((select output::text from pawl._steps(array[:'r'::uuid]) where kind = 'e'), :'odd', 'and has the payload as it was');
 select t.waits('{"/text": "1e999999 \" 2e999999"}') as r \gset
 select is((select answer || ' ' || woken from pawl.emit('x', :'odd')), 'ok 1', 'a text that looks like a number matches');
 select t.waits('{"/fine": 12.5}') as r \gset
@@ -40,7 +40,7 @@ select is((select answer || ' ' || woken from pawl.emit('x', :'odd')), 'ok 0', '
 select t.waits(null) as r3 \gset
 select is((select answer || ' ' || woken from pawl.emit('x', :'odd')), 'ok 1', 'a wait without a match takes it');
 select is((select answer from pawl.emit('y', :'odd')), 'ok', 'nobody waits');
-select count(*) from pawl.kill(array(select k.run_id from pawl_data.task k where k.place = 0)) \gset
+select count(*) from pawl.kill(array(select k.run_id from pawl_data.task k where k.place = 'r')) \gset
 select run_id as r4, fence as f4 from t.held(:s) \gset
 select is((select answer from pawl.emit('y', :'odd')), 'ok', 'it is stored');
 select matches(t.value_of(format('select value from pawl.wait_event(%s, %L, %s, ''w'', ''y'', match => ''{"/id": 7}'')', :s, :'r4', :f4)), '"state" : "SUCCESS"', 'a later wait finds it');

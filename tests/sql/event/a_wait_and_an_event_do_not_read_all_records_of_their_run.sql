@@ -4,7 +4,7 @@ select t.session() as s \gset
 select run_id as r, fence as f from t.held(:s) \gset
 create function many_records(run uuid, first_task int, last_task int, records int) returns bigint language sql as $$
     insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
-    select run, n, 1, 1, 1, m, 1, 1, pawl.now(), pawl.now(), 's#' || m, '1'
+    select run, n, 1, 's', 's', m, 1, 1, pawl.now(), pawl.now(), 's#' || m, '1'
     from generate_series(first_task, last_task) n, generate_series(1, records) m;
     select count(*) from pawl_data.step
 $$;

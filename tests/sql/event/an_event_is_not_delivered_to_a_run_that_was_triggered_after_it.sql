@@ -5,7 +5,7 @@ select run_id as r, fence as f from t.held(:s) \gset
 select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'go')), 'ok', 'a run waits');
 -- Those that wait, too, and come before it.
 insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, created_at, due_at)
-select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 0, 'w#1', 3, 1, '', 'go', '', w.digest, pawl.now(), 'infinity'
+select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 0, 'w#1', 'e', 1, '', 'go', '', w.digest, pawl.now(), 'infinity'
 from pawl_data.wait w, generate_series(1, 1000) n;
 select is((select woken from pawl.emit('go', '1')), 0, 'an event has not come to it yet');
 -- Others come first.

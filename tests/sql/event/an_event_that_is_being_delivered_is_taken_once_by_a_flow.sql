@@ -11,11 +11,11 @@ $$;
 -- Housekeeping comes to these first.
 create function pg_temp.crowd(size int) returns void language sql as $$
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, key, digest, created_at, due_at)
-    select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 0, 'w#1', 3, 1, '', 'go', '', w.digest, pawl.now(), 'infinity'
+    select ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 0, 'w#1', 'e', 1, '', 'go', '', w.digest, pawl.now(), 'infinity'
     from (select distinct w.digest from pawl_data.wait w where w.topic = 'go') w, generate_series(1, size) n
 $$;
 create function pg_temp.taken() returns text language sql as $$
-    select string_agg(task_no || ' ' || output::text, ', ' order by task_no) from pawl_data.step where kind = 3 and state = 1
+    select string_agg(task_no || ' ' || output::text, ', ' order by task_no) from pawl_data.step where kind = 'e' and state = 's'
 $$;
 
 -- A task that begins to wait.

@@ -8,7 +8,7 @@ select run_id as r from pawl.trigger('big.flow', '[1]') \gset
 select count(*) from pawl.claim(:s, 10) \gset
 -- As if it were a map step whose tasks have each begun a step with an undo.
 insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
-select :'r', 1000000 + i, 1, 1, 1, 1, 1, 1, now(), now(), 'x#1', '1', '{"handler": "u"}' from generate_series(1, 10000) i;
+select :'r', 1000000 + i, 1, 's', 's', 1, 1, 1, now(), now(), 'x#1', '1', '{"handler": "u"}' from generate_series(1, 10000) i;
 update pawl_data.task set undo = true where run_id = :'r';
 set statement_timeout = '120 s';
 select is(t.failed(:s, :'r', 'each', '{"message": "no"}'), 'ok', 'the run fails');

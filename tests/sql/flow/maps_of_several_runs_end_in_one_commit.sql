@@ -11,7 +11,7 @@ create or replace function pg_temp.answer(p_session bigint, p_payload text)
 returns text
 language sql
 as $$
-    with held as (select t.* from pawl_data.task t where t.place = 2 and t.session_id = p_session order by t.run_id, t.task_no)
+    with held as (select t.* from pawl_data.task t where t.place = 'h' and t.session_id = p_session order by t.run_id, t.task_no)
     select string_agg(distinct c.answer, ' ')
     from (select array_agg(h.run_id) as runs, array_agg(h.fence) as fences, array_agg(h.task_no) as tasks from held h) h
     cross join lateral pawl.commit(p_session, h.runs, h.fences, array_fill('complete'::text, array[cardinality(h.runs)]), null,

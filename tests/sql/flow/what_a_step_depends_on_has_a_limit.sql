@@ -16,7 +16,7 @@ select run_id as small from pawl.trigger('wide.flow', '{}') \gset
 select count(*) from pawl.claim(:s, 5) \g /dev/null
 select pg_temp.complete(:s, 2000) as c \gset
 select is((select count(*) from pawl_data.task where run_id = :'small' and task_no = 6000000), 1::bigint, '10,000 bytes are not too much');
-update pawl_data.task set place = 1, due_at = 'infinity' where run_id = :'small' and task_no = 6000000;
+update pawl_data.task set place = 'w', due_at = 'infinity' where run_id = :'small' and task_no = 6000000;
 select run_id as large from pawl.trigger('wide.flow', '{}') \gset
 select count(*) from pawl.claim(:s, 5) \g /dev/null
 select is(pg_temp.complete(:s, 2500), 'ok', '12,500 bytes are recorded');

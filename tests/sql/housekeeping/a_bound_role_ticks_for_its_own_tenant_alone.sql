@@ -9,7 +9,7 @@ select 'a_' || current_database() as a \gset
 create role :a login;
 select pawl.grant_role(:'a', 'worker', 'a') \g /dev/null
 create function pg_temp.ready(tenant text) returns bigint language sql as $$
-    select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id) where t.place = 0 and t.tenant = $1 and q.name = 'test.flow'
+    select count(*) from pawl_data.task t join pawl_data.queue q using (queue_id) where t.place = 'r' and t.tenant = $1 and q.name = 'test.flow'
 $$;
 create function pg_temp.as_a() returns void language plpgsql as $$
 begin

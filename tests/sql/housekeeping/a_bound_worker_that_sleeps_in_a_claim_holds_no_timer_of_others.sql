@@ -21,7 +21,7 @@ $$;
 do $$ begin while not pg_temp.sleeps() loop perform pg_sleep(0.01), pg_stat_clear_snapshot(); end loop; end $$;
 
 select pawl.housekeep() \g /dev/null
-select is((select count(*) from pawl_data.task where place = 0), 100::bigint, 'others make them ready');
+select is((select count(*) from pawl_data.task where place = 'r'), 100::bigint, 'others make them ready');
 select is((select count(*) from pawl.claim(:s, 200)), 100::bigint, 'and claim them');
 select is(pg_temp.sleeps(), true, 'while it sleeps');
 

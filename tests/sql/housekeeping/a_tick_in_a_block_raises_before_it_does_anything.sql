@@ -7,7 +7,7 @@ select t.stop_clock();
 select t.session(lease => '1 hour') as s \gset
 select count(*) from pawl.trigger_many('test.flow', array_fill('{}'::json, array[7]), delay => '10 s') \g /dev/null
 select pawl.test_clock_advance('11 s') \g /dev/null
-create function pg_temp.waits() returns bigint language sql as $$ select count(*) from pawl_data.task where place = 1 $$;
+create function pg_temp.waits() returns bigint language sql as $$ select count(*) from pawl_data.task where place = 'w' $$;
 create function pg_temp.locks() returns bigint language sql as $$
     select count(*) from pg_locks l join pg_class c on c.oid = l.relation and c.relnamespace = 'pawl_data'::regnamespace
     where l.pid = pg_backend_pid() and l.mode not in ('AccessShareLock')

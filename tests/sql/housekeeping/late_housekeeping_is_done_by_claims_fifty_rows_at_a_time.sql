@@ -10,7 +10,7 @@ select pawl.test_clock_set(pawl.now() + interval '11 s') \g /dev/null
 create function pg_temp.behind(by interval) returns void language sql as $$
     select setval('pawl_data.housekeeping_clock', pawl._micros(pawl.now() - by))
 $$;
-create function pg_temp.ready() returns bigint language sql as $$ select count(*) from pawl_data.task where place = 0 $$;
+create function pg_temp.ready() returns bigint language sql as $$ select count(*) from pawl_data.task where place = 'r' $$;
 
 select pg_temp.behind('-50 ms') \g /dev/null
 select is((select tick_due from pawl.heartbeat(:s)), false, 'a tick is not due');

@@ -11,7 +11,7 @@ select run_id as brief from pawl.trigger('a.flow', key => 'brief', key_ttl => '1
 select count(*) as n from pawl.claim(:s, 10) c, pawl.complete(:s, c.run_id, c.fence) where c.run_id in (:'ended', :'once', :'brief') \gset
 select pawl.test_clock_advance('1 s') \gset
 insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant, key)
-select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 1, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '', null
+select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 's', 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '', null
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 
 create function found(key text, workflow text default null, tenant text default null, status text default null, cursor uuid default null)

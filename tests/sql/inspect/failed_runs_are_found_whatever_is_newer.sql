@@ -31,7 +31,7 @@ select answer from made, pawl.retry(array[run_id]) where name = 'again' \gset
 -- One that is kept apart from its day.
 select pawl._keep(run_id) from made where name = 'late' \gset
 insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
-select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 1 + 2 * (g % 2), 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
+select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, case g % 2 when 0 then 's' else 'c' end, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 select is(failed(), 'late twice tenants other old', 'each run whose last round failed, newest first');
 select is(failed('b.flow'), 'other', 'of a workflow');
@@ -43,7 +43,7 @@ select results_eq($$select workflow, round, execution, key, worker, next_cursor 
     $$values ('a.flow', 1, 1, 'late', 'worker', true, true), ('a.flow', 2, 2, 'twice', 'worker', true, true)$$, 'with what a list shows');
 select results_eq($$select (l.*)::text from pawl.list_runs(only_status => 'ERROR') l$$, $$select (o.*, o.run_id)::text from made m, pawl._overview(array[m.run_id], pawl.now()) o where o.status = 'ERROR' order by o.run_id desc$$, 'the same as other lists show');
 insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
-select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 2, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
+select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 'e', 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';
 select is(failed('b.flow'), 'stopped', 'after ten thousand failures of others the search stops');
 select is(failed('b.flow', cursor => (select next_cursor from pawl.list_runs('b.flow', 'ERROR'))), 'other', 'and goes on from there');

@@ -13,7 +13,7 @@ begin
         perform pawl.test_clock_advance('1 ms');
         -- More than one step of a search examines, and not as many of each kind.
         insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
-        select pawl._id_make(pawl.now()), 1, 1, 100, w.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '' from pawl_data.workflow w, generate_series(1, 3) where w.name = 'noise';
+        select pawl._id_make(pawl.now()), 1, 's', 100, w.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, '' from pawl_data.workflow w, generate_series(1, 3) where w.name = 'noise';
         perform from pawl.trigger('noise', delay => '1 h');
         select r.run_id into v_run from pawl.trigger(case when i % 3 = 0 then 'b.flow' else 'a.flow' end, '{}', key => 'k' || i % 50, key_while_active => true, tenant => case when i % 4 = 0 then 'acme' else '' end,
             delay => case when i % 7 = 0 then interval '1 h' end) r;

@@ -13,7 +13,7 @@ begin
     end loop;
     return v_least;
 end $$;
-create function fill(count int, status int, step interval) returns void language sql as $$
+create function fill(count int, status "char", step interval) returns void language sql as $$
     select pawl.test_clock_advance('1 min');
     insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
     select pawl._id_make(pawl.now() + g * step), 1, status, 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
@@ -24,12 +24,12 @@ create function costs(out by_key bigint, out failures bigint) language sql as $$
 $$;
 select pawl.test_clock_set('2030-01-01 12:00+00') \gset
 select pawl.housekeep() \gset
-select fill(40, 2, '1 ms') \gset
-select fill(500, 1, '0.1 ms') \gset
+select fill(40, 'e', '1 ms') \gset
+select fill(500, 's', '0.1 ms') \gset
 select by_key as key_few, failures as failures_few from costs() \gset
 -- Statistics from before the many: by them a hash of all living runs looked cheap.
 analyze pawl_data.run, pawl_data.task;
-select fill(20000, 1, '0.01 ms') \gset
+select fill(20000, 's', '0.01 ms') \gset
 -- Living runs, too.
 select count(*) as n from pawl.trigger_many('busy.flow', array(select to_json(n) from generate_series(1, 5000) n)) \gset
 select by_key as key_many, failures as failures_many from costs() \gset

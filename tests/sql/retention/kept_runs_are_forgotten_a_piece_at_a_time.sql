@@ -47,7 +47,7 @@ select is((select count(*) from pawl_data.run_kept), 5000::bigint, 'runs with a 
 delete from pawl_data.run_kept;
 select pg_temp.make(1, 10, 1, pawl.now() - interval '15 days') \g /dev/null
 insert into pawl_data.step_kept (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name)
-select k.run_id, 0, 1, 1, 1, n, 1, 1, k.ended_at, k.ended_at, 'a#' || n from pawl_data.run_kept k, generate_series(1, 4000) n;
+select k.run_id, 0, 1, 's', 's', n, 1, 1, k.ended_at, k.ended_at, 'a#' || n from pawl_data.run_kept k, generate_series(1, 4000) n;
 select pg_temp.rounds(1) \g /dev/null
 select is((select count(*) from pawl_data.run_kept), 7::bigint, 'ten thousand records and a few at a time');
 select is((select count(*) from pawl_data.step_kept), 28000::bigint, 'each run with all that it has');

@@ -14,7 +14,7 @@ end $$;
 -- How much longer than one look at each queue, in the best of five rounds of both: machines may have other work.
 create function pg_temp.looks(statement text) returns float8 language sql as $$
     select min(pg_temp.seconds(statement, 10)) / min(pg_temp.seconds(
-        'select count(*) from pawl_data.queue q, lateral (select from pawl_data.task t where t.place = 0 and t.queue_id = q.queue_id limit 1) x', 10))
+        'select count(*) from pawl_data.queue q, lateral (select from pawl_data.task t where t.place = ''r'' and t.queue_id = q.queue_id limit 1) x', 10))
     from generate_series(1, 5)
 $$;
 select t.stop_clock() \g /dev/null

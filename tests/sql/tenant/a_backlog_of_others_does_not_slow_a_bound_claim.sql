@@ -27,7 +27,7 @@ select r.session as all from pawl.register('all', '{noisy.*}') r \gset
 reset session authorization;
 select count(*) from generate_series(1, 1000) n, lateral pawl.trigger('noisy.w' || 1 + n % 30, tenant => 'noisy') \g /dev/null
 select count(*) from pawl.trigger_many('noisy.w1', array_fill('{}'::json, array[1000]), tenant => 'noisy') \g /dev/null
-update pawl_data.task set place = 3 where ctid in (select ctid from pawl_data.task order by run_id limit 200);
+update pawl_data.task set place = 's' where ctid in (select ctid from pawl_data.task order by run_id limit 200);
 analyze pawl_data.task;
 select t.no_housekeeping() \g /dev/null
 set session authorization :"quiet";
@@ -43,7 +43,7 @@ select cmp_ok(t.claim_buffers(:one), '<=', ceil(:one_before * 1.2)::bigint, 'a w
 select cmp_ok(t.claim_buffers(:all), '<=', ceil(:all_before * 1.2)::bigint, 'a worker of thirty queues');
 reset session authorization;
 -- Statistics by which every task is of the other tenant, and a tenth of them suspect.
-update pawl_data.task set place = 3 where ctid in (select ctid from pawl_data.task order by run_id limit 5000);
+update pawl_data.task set place = 's' where ctid in (select ctid from pawl_data.task order by run_id limit 5000);
 vacuum analyze pawl_data.task;
 discard plans;
 select t.no_housekeeping() \g /dev/null
@@ -66,12 +66,12 @@ begin
         execute format('set session authorization %I', role);
         v_found := v_found + (select count(*) from pawl.claim(session, 1) c where c.run_id = run);
         reset session authorization;
-        update pawl_data.task set place = 0, session_id = null where run_id = run;
+        update pawl_data.task set place = 'r', session_id = null where run_id = run;
     end loop;
     return v_found;
 end $$;
 select is(t.claims_that_find(:all, :'own', :'quiet'), 20, 'a run of its own is found at once, each time');
-update pawl_data.task set place = 3, session_id = null where run_id = :'own';
+update pawl_data.task set place = 's', session_id = null where run_id = :'own';
 set session authorization :"quiet";
 select is((select array_agg(run_id) from pawl.claim(:all, 1, quiet => true)), array[:'own']::uuid[], 'a suspect one, too');
 reset session authorization;

@@ -18,6 +18,6 @@ select t.other_done() \g /dev/null
 select t.later('2 s', :w) \g /dev/null
 select t.later('100 ms', :w) \g /dev/null
 select is((select count(*) from pawl_data.run r where r.run_id <> :'lone'), 120::bigint, 'they end soon after that transaction');
-select is((select count(*) from pawl_data.wait w where w.kind = 0), 0::bigint, 'and leave no limit behind');
+select is((select count(*) from pawl_data.wait w where w.kind = 'l'), 0::bigint, 'and leave no limit behind');
 
 select * from finish();

@@ -6,7 +6,7 @@ select t.stop_clock();
 select pawl.create_workflow('many.v') \g /dev/null
 select count(*) as n from pawl.trigger_many('many.v', array(select '{}'::json from generate_series(1, 6000)), delay => '1 day') \gset
 insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-select d.run_id, 0, 'timeout', 0, 0, '', pawl.now(), pawl.now() + d.n * interval '1 min'
+select d.run_id, 0, 'timeout', 'l', 0, '', pawl.now(), pawl.now() + d.n * interval '1 min'
 from (select t.run_id, row_number() over (order by t.run_id) as n from pawl_data.task t where t.task_no = 0) d;
 analyze pawl_data.task, pawl_data.wait;
 

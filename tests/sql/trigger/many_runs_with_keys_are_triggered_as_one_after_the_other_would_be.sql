@@ -33,8 +33,8 @@ select pawl.test_clock_advance('2 h') \gset
 select throws_ok($$select * from pawl.trigger_many('a.flow', array['1', '2']::json[], array['t1', 'old'], key_ttl => '1 h')$$, 'PW004', null, 'there, too');
 
 create temp table late as select * from pawl.trigger_many('timed.flow', array['1', to_json(repeat('x', 5000))]::json[], array['l1', 'l2'], delay => '10 min', priority => 7, metadata => '{"m": 1}', key_while_active => true, limit_keys => array['p', 'q']);
-select results_eq($$select t.key, t.place::int, t.reason, t.due_at - t.triggered_at, t.priority::int, t.metadata::text, t.attached, t.input_apart, t.limit_key from late join pawl_data.task t using (run_id) order by t.key$$,
-    $$values ('l1', 1, 'delay', interval '10 min', 7, '{"m": 1}', true, false, 'p'), ('l2', 1, 'delay', interval '10 min', 7, '{"m": 1}', true, true, 'q')$$, 'every option is obeyed');
+select results_eq($$select t.key, t.place::text, t.reason, t.due_at - t.triggered_at, t.priority::int, t.metadata::text, t.attached, t.input_apart, t.limit_key from late join pawl_data.task t using (run_id) order by t.key$$,
+    $$values ('l1', 'w', 'delay', interval '10 min', 7, '{"m": 1}', true, false, 'p'), ('l2', 'w', 'delay', interval '10 min', 7, '{"m": 1}', true, true, 'q')$$, 'every option is obeyed');
 select is((select string_agg((w.due_at - w.created_at)::text, ' ') from late join pawl_data.wait w using (run_id) where w.name = 'timeout'), '01:10:00 01:10:00', 'each run has its time limit');
 select is((select length(g.input::text) from late, pawl.get_run(run_id) g where item = 2), 5002, 'a large input is stored');
 select is((select count(*) from pawl_data.key where expires_at = 'infinity'), 2::bigint, 'keys that hold while their runs are active say so');

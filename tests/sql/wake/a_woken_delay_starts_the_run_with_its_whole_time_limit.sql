@@ -14,10 +14,10 @@ select pawl.alter_workflow('f.flow', '{"run_timeout": "10 min"}') \gset
 select run_id as f from pawl.trigger('f.flow', delay => '2 days') \gset
 select is((select string_agg(answer, ' ') from pawl.wake(array[:'f']::uuid[])), 'ok', 'a flow is woken');
 select is((select string_agg(w.due_at::text, ' ') from pawl_data.wait w where w.run_id = :'f' and w.name = 'timeout'), (pawl.now() + interval '10 min')::text, 'with its whole time limit');
-select is((select string_agg(task_no || ' ' || place, ', ' order by task_no) from pawl_data.task where run_id = :'f'), '0 4, 1000000 0, 2000000 0', 'its first tasks are ready');
+select is((select string_agg(task_no || ' ' || place::text, ', ' order by task_no) from pawl_data.task where run_id = :'f'), '0 o, 1000000 r, 2000000 r', 'its first tasks are ready');
 select is(pawl.why(:'f') ~ '^Step a [(]1 of 2 open tasks[)]: queued', true, 'and shown so');
 -- A run that has started, and that a claim has put off.
-update pawl_data.task set place = 1, due_at = pawl.now() + interval '1 min', reason = 'delay' where run_id = :'r';
+update pawl_data.task set place = 'w', due_at = pawl.now() + interval '1 min', reason = 'delay' where run_id = :'r';
 select is((select string_agg(answer, ' ') from pawl.wake(array[:'r']::uuid[])), 'ok', 'a run that has started and was put off is woken');
 select is((select w.due_at from pawl_data.wait w where w.run_id = :'r' and w.name = 'timeout'), pawl.now() + interval '10 min', 'and keeps its limit');
 select * from finish();

@@ -11,8 +11,8 @@ select is(t.answer(:s, :'c', :cf, 'sleep', 'b/nap#1', null, '{"ms": 3600000}'), 
 select is((select answer from pawl.cancel(array[:'c']::uuid[])), 'ok', 'it is cancelled');
 select t.other_holds(format('select 1 from pawl_data.task where run_id = %L for update', :'p')) \gset
 select t.later('6 s', :s2) \gset
-select is((select t.place || ' ' || t.due_at::text from pawl_data.task t where t.run_id = :'c'), '1 infinity', 'its worker is lost, and its parent is locked');
+select is((select t.place::text || ' ' || t.due_at::text from pawl_data.task t where t.run_id = :'c'), 'w infinity', 'its worker is lost, and its parent is locked');
 select is((select concat_ws(': ', answer, reason) from pawl.wake(array[:'c']::uuid[])), 'refused: it is ending', 'it is not woken');
-select is((select t.place || ' ' || t.due_at::text from pawl_data.task t where t.run_id = :'c'), '1 infinity', 'and nobody can claim it');
+select is((select t.place::text || ' ' || t.due_at::text from pawl_data.task t where t.run_id = :'c'), 'w infinity', 'and nobody can claim it');
 select t.other_done() \gset
 select * from finish();

@@ -13,14 +13,14 @@ select pawl.claim(:w, 500) \g /dev/null
 select pawl.test_clock_advance('1 s') \g /dev/null
 select t.run() as r \gset
 select pawl.claim(:w, 1) \g /dev/null
-select is((select count(*) from pawl_data.task t where t.session_id = :w and t.place = 2), 501::bigint, 'a worker holds them all, and another run');
+select is((select count(*) from pawl_data.task t where t.session_id = :w and t.place = 'h'), 501::bigint, 'a worker holds them all, and another run');
 update pawl_data.setting set crash_max = 1;
 -- The run of the flow is locked.
 select t.other_holds(format('select t.run_id::text from pawl_data.task t where t.run_id = %L and t.task_no = 0 for update', :'flow')) \g /dev/null
 -- Any one task may be passed over by chance, but hardly ten times.
 do $$ begin for i in 1..10 loop perform t.later('31 s', (select min(session_id) from pawl_data.worker)); end loop; end $$;
 select isnt(t.state(:'r'), 'RUNNING', 'lost with its worker, the other run is taken back');
-select is((select count(*) from pawl_data.task t where t.session_id = :w and t.place = 2), 500::bigint, 'those of the flow are not, before it can be locked');
+select is((select count(*) from pawl_data.task t where t.session_id = :w and t.place = 'h'), 500::bigint, 'those of the flow are not, before it can be locked');
 select t.other_done() \g /dev/null
 
 select * from finish();

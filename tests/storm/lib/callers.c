@@ -24,17 +24,17 @@ enum {
 };
 
 const struct storm_kind_spec storm_kind_specs[storm_kinds] = {
-    [STORM_STEPS] = {"crash.steps.v1", 30, 1},
-    [STORM_SLEEP] = {"crash.sleep.v1", 10, 1},
-    [STORM_BAD_SAGA] = {"crash.saga.v1", 8, 2},
-    [STORM_SAGA] = {"storm.saga.v1", 8, 1},
-    [STORM_PAY] = {"crash.pay.v1", 8, 1},
-    [STORM_EVENT] = {"storm.event.v1", 10, 1},
-    [STORM_SIGNALLED] = {"storm.signal.v1", 8, 1},
-    [STORM_PARENT] = {"storm.parent.v1", 6, 1},
-    [STORM_FAIL] = {"storm.fail.v1", 6, 0},
-    [STORM_FLOWS] = {STORM_FLOW, 6, 0},
-    [STORM_WIDE] = {"storm.wide.v1", 5, 1},
+    [STORM_STEPS] = {"crash.steps.v1", 30, 's'},
+    [STORM_SLEEP] = {"crash.sleep.v1", 10, 's'},
+    [STORM_BAD_SAGA] = {"crash.saga.v1", 8, 'e'},
+    [STORM_SAGA] = {"storm.saga.v1", 8, 's'},
+    [STORM_PAY] = {"crash.pay.v1", 8, 's'},
+    [STORM_EVENT] = {"storm.event.v1", 10, 's'},
+    [STORM_SIGNALLED] = {"storm.signal.v1", 8, 's'},
+    [STORM_PARENT] = {"storm.parent.v1", 6, 's'},
+    [STORM_FAIL] = {"storm.fail.v1", 6, '\0'},
+    [STORM_FLOWS] = {STORM_FLOW, 6, '\0'},
+    [STORM_WIDE] = {"storm.wide.v1", 5, 's'},
 };
 
 struct caller {
@@ -277,7 +277,8 @@ storm_remind(struct storm *storm)
     PGresult *res = bench_exec(conn,
         "select t.run_id, t.input ->> 'n' from pawl_data.task t join pawl_data.wait w on w.run_id "
         "= t.run_id"
-        " and w.kind = 3 where exists (select from pawl_data.event v where v.topic = '" STORM_TOPIC
+        " and w.kind = 'e' where exists (select from pawl_data.event v where v.topic = "
+        "'" STORM_TOPIC
         "' and v.payload ->> 'n' = t.input ->> 'n' and v.emitted_at < t.triggered_at and not exists"
         " (select from pawl_data.step s where s.run_id = t.run_id and s.source_id = v.event_id))");
 
@@ -351,8 +352,8 @@ count_records(struct caller *caller, const char *run)
 {
     const char *params[] = {run};
     PGresult *res = ask_directly(caller,
-        "select count(*) from pawl_data.step s where s.run_id = $1::uuid and s.kind = 1"
-        " and s.state in (1, 2) and s.name not like 'rollback:%'",
+        "select count(*) from pawl_data.step s where s.run_id = $1::uuid and s.kind = 's'"
+        " and s.state in ('s', 'e') and s.name not like 'rollback:%'",
         1, params);
 
     if (res != NULL)
@@ -443,8 +444,9 @@ operate(struct caller *caller)
         res = ask_directly(caller,
             "select t.run_id, t.input ->> 'n' from pawl_data.task t join pawl_data.queue q on "
             "q.queue_id ="
-            " t.queue_id where q.name = 'storm.parent.v1' and t.place = 2 and t.ending is null and"
-            " exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind = 5)"
+            " t.queue_id where q.name = 'storm.parent.v1' and t.place = 'h' and t.ending is null "
+            "and"
+            " exists (select from pawl_data.wait w where w.run_id = t.run_id and w.kind = 'c')"
             " order by random() limit 1",
             0, NULL);
         if (res != NULL && PQntuples(res) == 1) {

@@ -83,8 +83,8 @@ check_conservation(struct storm *storm)
     for (int i = 0; i < storm_kinds; i++) {
         const char *params[] = {storm_kind_specs[i].workflow};
         PGresult *res = bench_exec_params(storm->crash.direct,
-            "select count(*) filter (where e.status = 1), count(*) filter (where e.status = 2),"
-            " count(*) filter (where e.status = 3), (select count(*) from pawl_data.task t join"
+            "select count(*) filter (where e.status = 's'), count(*) filter (where e.status = 'e'),"
+            " count(*) filter (where e.status = 'c'), (select count(*) from pawl_data.task t join"
             " pawl_data.queue q on q.queue_id = t.queue_id where q.name = $1 and t.parent_id is "
             "null)"
             " from pg_temp.ended e where e.workflow = $1 and e.parent_id is null",
@@ -118,15 +118,16 @@ check_states(struct storm *storm)
         char sql[700], what[120];
         const struct storm_kind_spec *spec = &storm_kind_specs[i];
 
-        if (spec->status == 0)
+        if (spec->status == '\0')
             continue;
         (void)snprintf(
             what, sizeof(what), "runs of %s ended otherwise than they are to", spec->workflow);
         (void)snprintf(sql, sizeof(sql),
             "select e.*, t.cancelled from pg_temp.ended e left join pg_temp.told t on t.run_id ="
-            " e.run_id where e.workflow = '%s' and e.status <> %d and not (e.status = 3 and"
+            " e.run_id where e.workflow = '%s' and e.status <> '%c' and not (e.status = 'c' and"
             " (coalesce(t.cancelled + t.cancels_unknown, 0) > 0 or e.parent_step is not null and"
-            " exists (select from pg_temp.ended p where p.run_id = e.parent_id and p.status = 3)))",
+            " exists (select from pg_temp.ended p where p.run_id = e.parent_id and p.status = "
+            "'c')))",
             spec->workflow, spec->status);
         check_none(storm, what, sql);
     }
@@ -134,19 +135,20 @@ check_states(struct storm *storm)
         "select e.* from pg_temp.ended e left join pg_temp.told t on t.run_id = e.run_id where"
         " e.workflow = '" STORM_FLOW
         "' and e.status <> case when e.n::int % 8 = 0 then 2 else 1 end"
-        " and not (e.status = 3 and t.cancelled + t.cancels_unknown > 0)");
+        " and not (e.status = 'c' and t.cancelled + t.cancels_unknown > 0)");
     /* One that had failed already, and is being rolled back, ends as it was to. */
     check_none(storm, "runs ended SUCCESS after an acknowledged cancel, or failed because of it",
         "select e.* from pg_temp.told t join pg_temp.ended e on e.run_id = t.run_id where"
-        " t.cancelled > 0 and e.status <> 3 and not (e.status = 2 and e.rolled_back)");
+        " t.cancelled > 0 and e.status <> 'c' and not (e.status = 'e' and e.rolled_back)");
     check_none(storm, "runs that were cancelled have records from after that",
         "select t.run_id, t.records, s.n from pg_temp.told t cross join lateral (select count(*) "
         "as n"
-        " from pg_temp.step s where s.run_id = t.run_id and s.kind = 1 and s.state in (1, 2) and "
+        " from pg_temp.step s where s.run_id = t.run_id and s.kind = 's' and s.state in ('s', 'e') "
+        "and "
         "s.name"
         " not like 'rollback:%') s where t.cancelled > 0 and s.n > t.records and exists (select "
         "from"
-        " pg_temp.ended e where e.run_id = t.run_id and e.status = 3)");
+        " pg_temp.ended e where e.run_id = t.run_id and e.status = 'c')");
     check_none(storm, "runs that succeeded with other than all their records",
         "select e.run_id, e.workflow, s.n from pg_temp.ended e join (values ('crash.steps.v1', 3),"
         " ('crash.sleep.v1', 2), ('storm.saga.v1', 3), ('crash.pay.v1', 1), ('storm.event.v1', 2),"
@@ -154,7 +156,7 @@ check_states(struct storm *storm)
         " ('storm.wide.v1', 4), ('" STORM_CHILD "', 1)) w (workflow, steps)"
         " on w.workflow = e.workflow cross join lateral (select count(*) as n from pg_temp.step s "
         "where"
-        " s.run_id = e.run_id and s.kind = 1 and s.state = 1) s where e.status = 1 and s.n <>"
+        " s.run_id = e.run_id and s.kind = 's' and s.state = 's') s where e.status = 's' and s.n <>"
         " w.steps");
     check_none(storm, "runs have another number of rounds than retries were acknowledged",
         "select e.* from pg_temp.ended e left join pg_temp.told t on t.run_id = e.run_id where"
@@ -186,16 +188,17 @@ check_late_writes(struct storm *storm)
     /* An output says which process has made it. A fence is raised when a claim is lost and when the next one takes the task. */
     check_none(storm, "claims whose records are of several processes",
         "select s.run_id, s.task_no, s.fence, count(*) as records from pawl_data.step s where "
-        "s.kind = 1"
-        " and s.state = 1 and strpos(s.name, '#') > 0 and s.name not like 'rollback:%' group by 1, "
+        "s.kind = 's'"
+        " and s.state = 's' and strpos(s.name, '#') > 0 and s.name not like 'rollback:%' group by "
+        "1, "
         "2, 3"
         " having count(distinct (s.output ->> 'v')::bigint >> 32) > 1");
     check_none(storm, "records while nobody had the task",
         "select s.run_id, s.task_no, s.name, s.fence from pg_temp.lost l join pawl_data.step s on "
         "s.run_id"
-        " = l.run_id and s.task_no = l.task_no and s.fence = l.fence + 1 and s.kind = 1 and "
+        " = l.run_id and s.task_no = l.task_no and s.fence = l.fence + 1 and s.kind = 's' and "
         "s.state ="
-        " 1 and strpos(s.name, '#') > 0 and s.name not like 'rollback:%'");
+        " 's' and strpos(s.name, '#') > 0 and s.name not like 'rollback:%'");
     check_none(storm, "runs ended by a claim that was lost before",
         "select r.run_id, r.fence, r.status from pg_temp.lost l join pawl_data.run r on r.run_id ="
         " l.run_id and r.fence = l.fence and l.task_no = 0"
@@ -203,7 +206,7 @@ check_late_writes(struct storm *storm)
     check_none(storm, "forward records from after a cancel",
         "select s.run_id, s.task_no, s.name from pawl_data.audit a join pawl_data.step s on "
         "s.run_id ="
-        " a.run_id where a.what = 'cancel' and s.state in (1, 2) and s.name not like"
+        " a.run_id where a.what = 'cancel' and s.state in ('s', 'e') and s.name not like"
         " 'rollback:%' and pg_xact_commit_timestamp(s.xmin) > pg_xact_commit_timestamp(a.xmin)");
 }
 
@@ -221,7 +224,7 @@ check_undos(struct storm *storm)
         "pawl_data.step u"
         " on u.run_id = s.run_id and u.task_no = 0 and u.name = 'rollback:' ||"
         " pawl._task_name(s.name, s.task_no)"
-        " and u.state = 1 where s.undo is not null and s.name not like 'rollback:%'"
+        " and u.state = 's' where s.undo is not null and s.name not like 'rollback:%'"
         " group by 1, 2, 3, 4, 5, 6, 7");
     race_note("%ld steps with an undo, %ld undone",
         race_count(conn, "select count(*) from pg_temp.pair"),
@@ -233,18 +236,18 @@ check_undos(struct storm *storm)
         " on b.run_id = a.run_id and b.seq > a.seq and b.undone_at > a.undone_at");
     check_none(storm, "runs that failed or were cancelled for it are not rolled back",
         "select e.run_id, e.workflow, e.status from pg_temp.ended e left join pg_temp.told t on"
-        " t.run_id = e.run_id where not e.rolled_back and (e.status = 2 or e.status = 3 and"
+        " t.run_id = e.run_id where not e.rolled_back and (e.status = 'e' or e.status = 'c' and"
         " t.cancelled_how = 1) and exists (select from pg_temp.pair p where p.run_id = e.run_id)");
     check_none(storm, "rollback records of nothing, or of a failure",
         "select u.run_id, u.name, u.state from pawl_data.step u where u.name like 'rollback:%' and"
-        " (u.state <> 1 or not exists (select from pg_temp.pair p where p.run_id = u.run_id and"
+        " (u.state <> 's' or not exists (select from pg_temp.pair p where p.run_id = u.run_id and"
         " u.task_no = 0 and 'rollback:' || pawl._task_name(p.name, p.task_no) = u.name))");
     check_none(storm, "runs have another number of rows than records of a transactional step",
         "select run_id, sum(rows) as rows, sum(records) as records from (select c.run_id, 1 as "
         "rows,"
         " 0 as records from public.crash_row c union all select s.run_id, 0, 1 from pawl_data.step "
         "s"
-        " where s.name = 'pay#1' and s.state = 1) x group by 1 having sum(rows) <> sum(records)");
+        " where s.name = 'pay#1' and s.state = 's') x group by 1 having sum(rows) <> sum(records)");
 }
 
 /* Events, signals and children met who waited for them, once. */
@@ -255,8 +258,8 @@ check_waits(struct storm *storm)
         "create temporary table taken as select s.run_id, s.name, s.source_id, e.n, v.key,"
         " v.payload ->> 'n' as payload_n, v.event_id from pg_temp.step s join pg_temp.ended e on"
         " e.run_id = s.run_id left join pawl_data.event v on v.event_id = s.source_id where s.kind "
-        "= 3"
-        " and s.state = 1");
+        "= 'e'"
+        " and s.state = 's'");
     bench_do(storm->crash.direct,
         "create temporary table emitted as select v.payload ->> 'n' as n, v.event_id, v.emitted_at"
         " from pawl_data.event v");
@@ -269,7 +272,8 @@ check_waits(struct storm *storm)
     check_none(storm, "events taken twice by a run",
         "select t.run_id, t.event_id from pg_temp.taken t group by 1, 2 having count(*) > 1");
     check_none(storm, "runs that succeeded without their events",
-        "select e.run_id from pg_temp.ended e where e.workflow = 'storm.event.v1' and e.status = 1"
+        "select e.run_id from pg_temp.ended e where e.workflow = 'storm.event.v1' and e.status = "
+        "'s'"
         " and (select count(*) from pg_temp.taken t where t.run_id = e.run_id) <> 2");
     check_none(storm, "acknowledged events are not there, or were taken by nobody",
         "select e.run_id, o.emitted, v.events, v.due, v.taken from pg_temp.ended e join "
@@ -279,19 +283,21 @@ check_waits(struct storm *storm)
         " v.emitted_at >= e.triggered_at) as taken from pg_temp.emitted v left join (select"
         " distinct event_id from pg_temp.taken) t on t.event_id = v.event_id where v.n = e.n) v"
         " where e.workflow = 'storm.event.v1' and (v.events < o.emitted or v.events > o.emitted +"
-        " o.emits_unknown or e.status = 1 and o.emits_unknown = 0 and v.taken <> v.due)");
+        " o.emits_unknown or e.status = 's' and o.emits_unknown = 0 and v.taken <> v.due)");
     check_none(storm, "runs that succeeded without their signal",
-        "select e.run_id from pg_temp.ended e where e.workflow = 'storm.signal.v1' and e.status = 1"
-        " and not exists (select from pg_temp.step s where s.run_id = e.run_id and s.kind = 4 and"
-        " (s.state = 1 or s.state = 2 and e.n::int % 8 = 0))");
+        "select e.run_id from pg_temp.ended e where e.workflow = 'storm.signal.v1' and e.status = "
+        "'s'"
+        " and not exists (select from pg_temp.step s where s.run_id = e.run_id and s.kind = 'g' and"
+        " (s.state = 's' or s.state = 'e' and e.n::int % 8 = 0))");
     check_none(storm, "children whose parent has another outcome of them than they have",
         "select s.run_id, s.name, s.state, c.status from pg_temp.step s join pg_temp.ended c on"
-        " c.run_id = s.source_id where s.kind = 5 and c.parent_step is not null and (s.state = 1)"
-        " <> (c.status = 1)");
+        " c.run_id = s.source_id where s.kind = 'c' and c.parent_step is not null and (s.state = "
+        "'s')"
+        " <> (c.status = 's')");
     check_none(storm, "children without a parent, or parents that succeeded with other than four",
         "select e.run_id from pg_temp.ended e where e.parent_id is not null and not exists (select"
         " from pg_temp.ended p where p.run_id = e.parent_id) union all select e.run_id from"
-        " pg_temp.ended e where e.workflow = 'storm.parent.v1' and e.status = 1 and (select "
+        " pg_temp.ended e where e.workflow = 'storm.parent.v1' and e.status = 's' and (select "
         "count(*)"
         " from pg_temp.ended c where c.parent_id = e.run_id) <> 4");
 }
@@ -312,9 +318,10 @@ check_flows(struct storm *storm)
         "filter"
         " (where s.name = 'each' and s.task_no % 1000000 > 0) as elements, count(*) filter (where"
         " s.name = 'join') as joins from pg_temp.step s where s.run_id = e.run_id and s.state in "
-        "(1, "
-        "2))"
-        " x where e.workflow = '" STORM_FLOW "' and e.status < 3 and (x.joins <> 1 or x.elements <>"
+        "('s', "
+        "'e'))"
+        " x where e.workflow = '" STORM_FLOW
+        "' and e.status in ('s', 'e') and (x.joins <> 1 or x.elements <>"
         " x.wanted)");
     race_ok(&storm->crash.race, storm->faults.gates_wrong == 0,
         "%ld gates differed from a recount in %ld looks", storm->faults.gates_wrong,
@@ -336,7 +343,7 @@ check_rest(struct storm *storm)
         "select t.run_id, a.n from pg_temp.told t cross join lateral (select count(*) as n from"
         " pg_temp.audit a where a.run_id = t.run_id and a.what = 'cancel') a join pg_temp.ended e "
         "on"
-        " e.run_id = t.run_id where t.cancelled > 0 and e.status = 3 and a.n <> 1");
+        " e.run_id = t.run_id where t.cancelled > 0 and e.status = 'c' and a.n <> 1");
     check_none(storm, "rounds are not in the audit once each",
         "select e.run_id, e.rounds, a.n from pg_temp.ended e cross join lateral (select count(*) "
         "as n"
@@ -364,7 +371,7 @@ storm_check(struct storm *storm)
     make_unions(crash->direct);
     crash_check_records(crash,
         race_count(crash->direct,
-            "select count(*) from pg_temp.step s where s.kind = 1 and s.state = 1 and"
+            "select count(*) from pg_temp.step s where s.kind = 's' and s.state = 's' and"
             " strpos(s.name, '#') > 0"));
     make_views(crash->direct);
     check_conservation(storm);

@@ -291,7 +291,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_due pawl_data.wait[] := array(
-        select w from pawl_data.wait w where w.run_id = any (p_ids) and w.task_no = 0 and w.kind > 0 and w.due_at <= p_now);
+        select w from pawl_data.wait w where w.run_id = any (p_ids) and w.task_no = 0 and w.kind <> 'l' and w.due_at <= p_now);
     v_wait pawl_data.wait;
 begin
     perform journal._settle_due(p_ids, p_tasks, p_now);
@@ -501,7 +501,7 @@ begin
 end
 $$;
 create trigger journal after update on pawl_data.task for each row
-    when (old.place = 1 and new.place in (0, 3) and new.task_no = 0 and current_setting('journal.doing', true) = 'promote')
+    when (old.place = 'w' and new.place in ('r', 's') and new.task_no = 0 and current_setting('journal.doing', true) = 'promote')
     execute function journal.see_promoted();
 
 alter function pawl._promote set schema journal;
@@ -577,7 +577,7 @@ end
 $$;
 
 alter function pawl._end_or_roll_back set schema journal;
-create function pawl._end_or_roll_back(p_task pawl_data.task, p_status int, p_error json, p_rollback boolean, p_now timestamptz)
+create function pawl._end_or_roll_back(p_task pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
 volatile
@@ -588,7 +588,7 @@ declare
 begin
     if journal.doing() = 'limits' then
         perform journal.put('limit', p_now, null, p_task.run_id,
-            json_build_object('name', case when p_status = 3 then 'grace' else 'timeout' end), v_answer, null);
+            json_build_object('name', case when p_status = 'c' then 'grace' else 'timeout' end), v_answer, null);
     end if;
     return v_answer;
 end

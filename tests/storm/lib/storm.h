@@ -40,8 +40,8 @@ enum storm_kind {
 struct storm_kind_spec {
     const char *workflow;
     unsigned weight;
-    /* 1 SUCCESS, 2 ERROR; 0: either. */
-    int status;
+    /* s SUCCESS, e ERROR; '\0': either. */
+    char status;
 };
 extern const struct storm_kind_spec storm_kind_specs[storm_kinds];
 

@@ -60,9 +60,9 @@ write_line(struct storm *storm, const char *state)
         (unsigned long long)storm->crash.race.seed, storm->crash.race.failed, storm->seconds,
         killed.killed, killed.stopped, killed.termed, f->crashes + f->stops + f->failovers,
         f->freezes, f->terminated, race_count(conn, "select count(*) from pg_temp.ended"),
-        race_count(conn, "select count(*) from pg_temp.ended e where e.status = 1"),
-        race_count(conn, "select count(*) from pg_temp.ended e where e.status = 2"),
-        race_count(conn, "select count(*) from pg_temp.ended e where e.status = 3"),
+        race_count(conn, "select count(*) from pg_temp.ended e where e.status = 's'"),
+        race_count(conn, "select count(*) from pg_temp.ended e where e.status = 'e'"),
+        race_count(conn, "select count(*) from pg_temp.ended e where e.status = 'c'"),
         race_count(conn, "select count(*) from pawl_data.step"), atomic_load(&storm->told.unknown));
     (void)fprintf(file,
         ", \"cuts_before\": %ld, \"cuts_after\": %ld, \"cuts_by_hand\": %ld, \"moves\": %ld,"

@@ -37,6 +37,10 @@ expect 0 'comments and texts are no calls'
 make_function run/end.sql _end_run "$(printf "null;\n%.0s" {1..130})"
 expect 1 'a long function is found' '_end_run has'
 make_function run/end.sql _end_run ''
+mkdir -p "$tree/sql/code/record"
+printf 'create or replace function pawl._b()\nreturns int\nlanguage sql\nreturn pawl._let_end();\n' >"$tree/sql/code/record/b.sql"
+expect 1 'a call in a parsed body is found' '_b calls _let_end of the higher room flow'
+rm "$tree/sql/code/record/b.sql"
 make_function cellar/a.sql _a ''
 expect 1 'a room that is not in the list is found' '_a is in no room'
 printf '1..%d\n' "$number"

@@ -61,7 +61,7 @@ printf "select 1; -- it''s\nselect 2;\n-- Or not.\n-- Or this, which continues.\
 says 'up to 20 flags of comments are listed' 'holds: at most 20 flagged words in comments: 2'
 for _ in {1..21}; do printf '/* What nobody has. */\n'; done >>"$tree/src/base/helper.h"
 says 'more than 20 flags in comments' 'BROKEN: at most 20 flagged words in comments: 42'
-for test in 'status = 3' 't.place in (1, 2)' 'v_state <> 0' 'kind between 1 and 3' 'least(status, 2)' '3 = s.state' 'case kind when 1' "place = any ('{1,2}')"; do
+for test in 'status = 3' 't.place is distinct from 2' 't.place in (1, 2)' 'v_state <> 0' 'kind between 1 and 3' 'least(status, 2)' '3 = s.state' 'case kind when 1' "place = any ('{1,2}')"; do
     printf 'select %s;\n' "$test" >>"$tree/sql/code/f.sql"
     says "a number compared with a state: $test" 'BROKEN: no integer is compared'
 done
