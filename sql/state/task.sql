@@ -2,7 +2,7 @@
 -- The hot set: one row for each task that has not ended. Task 0 is the run itself and carries what
 -- the run will need at its end; the row moves to pawl_data.run then, in the transaction that ends it.
 -- Tasks of a flow are numbered a million times their step, and an element of a map step by its place behind that:
--- task 3000018 is the 18th element of step 3.
+-- task 3000018 is the 18th element of step 3. pawl._task_no(), _step_of() and _element_of() know it.
 
 -- No check constraint and no generated column: each would be parsed and compiled anew for every statement that
 -- writes a row, a sixth of the cost of a trigger (measured). The tests check the invariants instead.

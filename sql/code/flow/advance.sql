@@ -21,7 +21,7 @@ begin
         perform pawl._need_partitions(array[p_run.run_id], array['step']);
     end if;
     perform pawl._write_step(row(p_run.run_id, p_task, p_run.round, p_state, case when p_source is null then 's' else 'c' end,
-        p_task / 1000000, p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 'r' then p_now end, p_name, p_output,
+        pawl._step_of(p_task), p_attempt, p_fence, coalesce(p_started, p_now), case when p_state <> 'r' then p_now end, p_name, p_output,
         p_error, p_undo, p_source)::pawl_data.step, p_run.kept);
 end
 $$;
@@ -68,11 +68,11 @@ begin
         returning t.run_id, t.task_no, t.round, t.execution, t.fence, t.started_at, t.queue_id, e.output
     ), recorded as (
         insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, undo)
-        select g.run_id, g.task_no, g.round, 's', 's', g.task_no / 1000000, g.execution, g.fence, coalesce(g.started_at, p_now), p_now,
+        select g.run_id, g.task_no, g.round, 's', 's', pawl._step_of(g.task_no), g.execution, g.fence, coalesce(g.started_at, p_now), p_now,
                s.name, g.output::json, s.undo
         from gone g
         cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = g.queue_id offset 0) q
-        cross join lateral (select s.* from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000 offset 0) s
+        cross join lateral (select s.* from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = pawl._step_of(g.task_no) offset 0) s
     )
     select array_agg(g.run_id), array_agg(g.task_no) into v_runs, v_tasks from gone g;
     if coalesce(cardinality(v_runs), 0) < cardinality(p_tids) then
@@ -176,18 +176,18 @@ declare
     v_steps int[];
 begin
     return query
-    select i.run_id, i.task_no / 1000000 from unnest(p_runs, p_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
-    if not exists (select from unnest(p_tasks) t where t % 1000000 > 0) then
+    select i.run_id, pawl._step_of(i.task_no) from unnest(p_runs, p_tasks) i (run_id, task_no) where pawl._element_of(i.task_no) = 0;
+    if not exists (select from unnest(p_tasks) t where pawl._element_of(t) > 0) then
         return;
     end if;
     with counted as (
         update pawl_data.gate g
         set missing = g.missing - c.n
         from (
-            select i.run_id, i.task_no / 1000000 as step_no, count(*)::int as n
+            select i.run_id, pawl._step_of(i.task_no) as step_no, count(*)::int as n
             from unnest(p_runs, p_tasks) i (run_id, task_no)
-            where i.task_no % 1000000 > 0
-            group by i.run_id, i.task_no / 1000000
+            where pawl._element_of(i.task_no) > 0
+            group by i.run_id, pawl._step_of(i.task_no)
         ) c
         cross join lateral (
             select h.ctid from pawl_data.gate h where h.run_id = c.run_id and h.step_no = c.step_no offset 0) h
@@ -234,13 +234,13 @@ begin
         ), recorded as (
             -- The plain case of _record_task, without the call.
             insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name)
-            select (i.run).run_id, i.step_no * 1000000, (i.run).round, 's', 's', i.step_no, 1, 0, p_now, p_now, i.name
+            select (i.run).run_id, pawl._task_no(i.step_no), (i.run).round, 's', 's', i.step_no, 1, 0, p_now, p_now, i.name
             from it i
             where (i.run).round = 1 and not (i.run).kept
         )
         select i.* from it i where (i.run).round > 1 or (i.run).kept
     loop
-        perform pawl._record_task(v_map.run, v_map.step_no * 1000000, v_map.name, 's', null, null, null, 1, 0, p_now, p_now);
+        perform pawl._record_task(v_map.run, pawl._task_no(v_map.step_no), v_map.name, 's', null, null, null, 1, 0, p_now, p_now);
     end loop;
 end
 $$;

@@ -72,7 +72,7 @@ begin
     select array_agg(s.run_id), array_agg(s.step_no) into v_runs, v_steps
     from pawl._start_steps(v_runs, v_steps, p_now, p_delay) s;
     if v_runs is not null then
-        perform pawl._advance(v_runs, array(select s * 1000000 from unnest(v_steps) s), p_now);
+        perform pawl._advance(v_runs, array(select pawl._task_no(s) from unnest(v_steps) s), p_now);
     end if;
 end
 $$;
@@ -88,7 +88,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_step pawl_data.flow_step := pawl._flow_step(p_run, p_task / 1000000);
+    v_step pawl_data.flow_step := pawl._flow_step(p_run, pawl._step_of(p_task));
     v_undos boolean;
 begin
     delete from pawl_data.task t where t.run_id = p_run.run_id and t.task_no = p_task returning t.undo into v_undos;

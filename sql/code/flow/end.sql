@@ -112,7 +112,7 @@ begin
         select g.*, s.name, s.undo
         from gone g
         join pawl_data.queue q on q.queue_id = p_run.queue_id
-        join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = g.task_no / 1000000
+        join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = pawl._step_of(g.task_no)
     loop
         delete from pawl_data.wait w where w.run_id = p_run.run_id and w.task_no = v_gone.task_no;
         if v_gone.has_undos then
@@ -143,7 +143,7 @@ begin
     perform pawl._record_task(p_run, w.task_no, s.name, 'r', null, null, s.undo, 1, 0, w.created_at, p_now, w.child_id)
     from pawl_data.wait w
     join pawl_data.queue q on q.queue_id = p_run.queue_id
-    join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = w.task_no / 1000000
+    join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = pawl._step_of(w.task_no)
     -- A child that a task has started by itself is a step of that task.
     where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 'c' and strpos(w.name, '#') = 0 and s.undo is not null;
 end

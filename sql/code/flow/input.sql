@@ -48,12 +48,12 @@ begin
         return query
         select s.run_id, v_step, s.task_no, s.output
         from pawl_data.step s
-        where s.run_id = any (v_runs) and s.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
+        where s.run_id = any (v_runs) and s.task_no between pawl._task_no(v_step, 1) and pawl._task_no(v_step + 1) - 1
           and strpos(s.name, '#') = 0 and s.state = 's'
         union all
         select k.run_id, v_step, k.task_no, k.output
         from pawl_data.step_kept k
-        where k.run_id = any (v_runs) and k.task_no between v_step * 1000000 + 1 and v_step * 1000000 + 999999
+        where k.run_id = any (v_runs) and k.task_no between pawl._task_no(v_step, 1) and pawl._task_no(v_step + 1) - 1
           and strpos(k.name, '#') = 0 and k.state = 's';
     end loop;
 end
@@ -103,8 +103,8 @@ begin
     cross join lateral unnest(s.deps) d (no);
     return query
     with part as materialized (
-        select o.run_id, o.task_no / 1000000 as no, octet_length(o.output::text) as bytes
-        from pawl._outputs(array(select distinct r from unnest(v_runs) r), array(select distinct d * 1000000 from unnest(v_deps) d)) o
+        select o.run_id, pawl._step_of(o.task_no) as no, octet_length(o.output::text) as bytes
+        from pawl._outputs(array(select distinct r from unnest(v_runs) r), array(select distinct pawl._task_no(d) from unnest(v_deps) d)) o
         union all
         select e.run_id, e.step_no, sum(octet_length(e.output::text))
         from pawl._elements(
@@ -184,9 +184,9 @@ begin
     with done as materialized (
         select o.run_id, o.task_no, o.state, o.output, o.started_at
         from pawl._outputs(array(select distinct r from unnest(v_runs) r), array(
-            select d * 1000000 from unnest(v_deps) d where d is not null
+            select pawl._task_no(d) from unnest(v_deps) d where d is not null
             union
-            select 1000000 where 0 = any (p_steps))) o
+            select pawl._task_no(1) where 0 = any (p_steps))) o
     )
     select w.run_id, w.step_no,
            coalesce(json_object_agg(w.name, case when not w.mapped then o.output
@@ -195,8 +195,8 @@ begin
                         filter (where w.name is not null), '{}'),
            min(f.started_at)
     from unnest(v_runs, v_steps, v_deps, v_names, v_mapped, v_places) w (run_id, step_no, dep_no, name, mapped, n)
-    left join done o on o.run_id = w.run_id and o.task_no = w.dep_no * 1000000
-    left join done f on f.run_id = w.run_id and f.task_no = 1000000 and w.step_no = 0
+    left join done o on o.run_id = w.run_id and o.task_no = pawl._task_no(w.dep_no)
+    left join done f on f.run_id = w.run_id and f.task_no = pawl._task_no(1) and w.step_no = 0
     left join pawl._gather(
         array(select m.run_id from unnest(v_runs, v_mapped) m (run_id, mapped) where m.mapped),
         array(select m.dep_no from unnest(v_deps, v_mapped) m (dep_no, mapped) where m.mapped)) g
@@ -248,8 +248,8 @@ declare
     v_wanted uuid[];
     v_steps int[];
 begin
-    select array_agg(i.run_id), array_agg(i.task_no / 1000000) into v_wanted, v_steps
-    from unnest(p_runs, p_tasks) i (run_id, task_no) where i.task_no % 1000000 = 0;
+    select array_agg(i.run_id), array_agg(pawl._step_of(i.task_no)) into v_wanted, v_steps
+    from unnest(p_runs, p_tasks) i (run_id, task_no) where pawl._element_of(i.task_no) = 0;
     return query
     with run as materialized (
         select r.run_id, t.input
@@ -259,10 +259,10 @@ begin
             from pawl_data.task t where t.run_id = r.run_id and t.task_no = 0 offset 0) t
     )
     select i.n, i.run_id, i.task_no,
-           case when i.task_no % 1000000 > 0
+           case when pawl._element_of(i.task_no) > 0
                 then json_build_object('run', r.input, 'item', (
                          select t.input from pawl_data.task t where t.run_id = i.run_id and t.task_no = i.task_no),
-                         'index', i.task_no % 1000000 - 1)
+                         'index', pawl._element_of(i.task_no) - 1)
                 -- As _with_run, without the call.
                 else ('{"run": ' || coalesce(r.input::text, 'null') || case when d.none then '}' else ', ' end
                       || case when d.none then '' else substr(d.outputs::text, 2) end)::json end
@@ -270,7 +270,7 @@ begin
     join run r on r.run_id = i.run_id
     left join (
         select o.run_id, o.step_no, o.outputs, o.outputs::text = '{}' as none from pawl._dep_outputs(v_wanted, v_steps) o
-    ) d on d.run_id = i.run_id and d.step_no = i.task_no / 1000000 and i.task_no % 1000000 = 0;
+    ) d on d.run_id = i.run_id and d.step_no = pawl._step_of(i.task_no) and pawl._element_of(i.task_no) = 0;
 end
 $$;
 comment on function pawl._task_inputs(uuid[], int[]) is 'builds the inputs of tasks of flows';

@@ -44,7 +44,7 @@ begin
         -- Of an earlier round a task may have recorded something.
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
                                triggered_at, tenant, limit_key, paused, woken)
-        select i.run_id, i.step_no * 1000000, i.queue_id,
+        select i.run_id, pawl._task_no(i.step_no), i.queue_id,
                case when i.paused is not null or p_delay > interval '0' then 'w' else 'r' end,
                -- Calls for each of many rows are what most of this would cost.
                coalesce(i.priority, i.run_priority), i.round, case when i.round = 1 then 0 else pawl._first_fence(i.round) end, i.kept, i.recorded,
@@ -145,14 +145,14 @@ begin
         end if;
     end if;
     if v_skip is not null then
-        perform pawl._record_task(v_run, p_step * 1000000, v_step.name, 'k', null, v_skip, null, 1, 0, p_now, p_now);
+        perform pawl._record_task(v_run, pawl._task_no(p_step), v_step.name, 'k', null, v_skip, null, 1, 0, p_now, p_now);
         return true;
     end if;
     if v_error is null and v_step.map_from is not null then
         select m.items, m.error into v_items, v_error from pawl._map_items(v_run, v_step) m;
     end if;
     if v_error is not null then
-        perform pawl._record_task(v_run, p_step * 1000000, v_step.name, 'e', null, v_error, null, 1, 0, p_now, p_now);
+        perform pawl._record_task(v_run, pawl._task_no(p_step), v_step.name, 'e', null, v_error, null, 1, 0, p_now, p_now);
         perform pawl._begin_ending(v_run, 'e', v_error, true, null, p_now);
         return false;
     end if;
@@ -178,8 +178,8 @@ begin
     end if;
     return (
         select json_build_object('code', 'skipped', 'message', format('step %s was skipped', x.name), 'spreads', true)
-        from pawl._outputs(array[p_run.run_id], array(select d * 1000000 from unnest(p_step.deps) d)) o
-        join pawl_data.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = o.task_no / 1000000
+        from pawl._outputs(array[p_run.run_id], array(select pawl._task_no(d) from unnest(p_step.deps) d)) o
+        join pawl_data.flow_step x on x.workflow_id = p_step.workflow_id and x.step_no = pawl._step_of(o.task_no)
         where o.state = 'k' and (o.error ->> 'spreads')::boolean
         order by x.step_no
         limit 1);
@@ -256,7 +256,7 @@ begin
         v_array := case when v_from.map_from is not null
                         then coalesce((select g.outputs from pawl._gather(array[p_run.run_id], array[p_step.map_from]) g), '[]')
                         else (select case when o.state = 'k' then '[]' else o.output end
-                              from pawl._outputs(array[p_run.run_id], array[p_step.map_from * 1000000]) o) end;
+                              from pawl._outputs(array[p_run.run_id], array[pawl._task_no(p_step.map_from)]) o) end;
     end if;
     if json_typeof(v_array) is distinct from 'array' then
         error := json_build_object('code', 'not_an_array', 'message', format('step %s maps over %s, which is not an array',
@@ -304,13 +304,13 @@ begin
         perform pawl._open_gate(p_run, p_step, v_count, p_now);
         for v_item in
             select i.n, i.item from unnest(p_items) with ordinality i (item, n)
-            where not exists (select from unnest(v_done) d where d = p_step.step_no * 1000000 + i.n::int)
+            where not exists (select from unnest(v_done) d where d = pawl._task_no(p_step.step_no, i.n::int))
         loop
             -- Or fails, and the run with it.
             exit when not exists (
                 select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no = 0 and t.ending is null);
             perform pawl._start_step_child(p_run, p_step,
-                p_step.step_no * 1000000 + case when p_step.map_from is null then 0 else v_item.n::int end,
+                pawl._task_no(p_step.step_no, case when p_step.map_from is null then 0 else v_item.n::int end),
                 case when p_step.map_from is null then p_input
                      else json_build_object('run', pawl._run_input(p_run.run_id), 'item', v_item.item, 'index', v_item.n - 1) end,
                 p_now, v_delay);
@@ -326,7 +326,7 @@ begin
                p_run.triggered_at, p_run.tenant, p_run.limit_key, v_paused,
                p_run.paused is not null and not coalesce(v_delay > interval '0', false), t.item
         from (
-            select p_step.step_no * 1000000 + case when p_step.map_from is null then 0 else i.n::int end as task_no, i.item
+            select pawl._task_no(p_step.step_no, case when p_step.map_from is null then 0 else i.n::int end) as task_no, i.item
             from unnest(p_items) with ordinality i (item, n)
         ) t
         where not exists (select from unnest(v_done) d where d = t.task_no);
@@ -393,9 +393,9 @@ set jit to off
 as $$
 declare
     v_done int[] := array(
-        select o.task_no / 1000000
+        select pawl._step_of(o.task_no)
         from pawl._outputs(array[p_run], array(
-            select s.step_no * 1000000 from pawl_data.flow_step s where s.workflow_id = p_workflow and s.step_no > 0)) o);
+            select pawl._task_no(s.step_no) from pawl_data.flow_step s where s.workflow_id = p_workflow and s.step_no > 0)) o);
     v_steps int[];
     v_whole int[];
 begin
@@ -417,7 +417,7 @@ begin
         select s.step_no
         from pawl._start_steps(array(select p_run from unnest(v_steps)), v_steps, p_now, null) s);
     if cardinality(v_whole) > 0 then
-        perform pawl._advance(array(select p_run from unnest(v_whole)), array(select s * 1000000 from unnest(v_whole) s), p_now);
+        perform pawl._advance(array(select p_run from unnest(v_whole)), array(select pawl._task_no(s) from unnest(v_whole) s), p_now);
     end if;
 end
 $$;

@@ -149,7 +149,7 @@ begin
     -- Without their undos: the fork did none of it.
     select p_run, s.task_no, 1, s.state, s.kind, s.seq, s.attempt, 0, s.started_at, s.ended_at, s.name, s.output, s.error, p_from
     from pawl._steps(array[p_from]) s
-    where s.state in ('s', 'k') and s.task_no > 0 and strpos(s.name, '#') = 0 and s.task_no / 1000000 <> all (v_again);
+    where s.state in ('s', 'k') and s.task_no > 0 and strpos(s.name, '#') = 0 and pawl._step_of(s.task_no) <> all (v_again);
     get diagnostics v_copied = row_count;
     perform pawl._reopen_flow(p_run, p_workflow, p_now);
     return v_copied;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Words for the letters of states and kinds, and names of tasks and undos as they are shown and recorded.
+-- Words for the letters of states and kinds, numbers of tasks, and names of tasks and undos as they are shown and recorded.
 
 -- Functions of one expression with a parsed body: the planner puts the expression where the call is, so that it costs nothing and an
 -- index can be used. The names in it were resolved when the function was made, so that no search_path is set, which would forbid that.
@@ -32,6 +32,28 @@ immutable
 return case p_kind when 'step' then 's'::"char" when 'sleep' then 'z' when 'event' then 'e' when 'signal' then 'g' when 'child' then 'c' when 'approval' then 'a' end;
 comment on function pawl._kind_code(text) is 'the letter for the kind of a step';
 
+-- A step of a flow has room for a million tasks less one: the step itself, or the elements of a map step from 1 on.
+create or replace function pawl._task_no(p_step int, p_element int default 0)
+returns int
+language sql
+immutable
+return p_step * 1000000 + p_element;
+comment on function pawl._task_no(int, int) is 'the number of the task of a flow''s step, or of an element of a map step';
+
+create or replace function pawl._step_of(p_task int)
+returns int
+language sql
+immutable
+return p_task / 1000000;
+comment on function pawl._step_of(int) is 'the number of the step whose task it is; 0 for the run itself';
+
+create or replace function pawl._element_of(p_task int)
+returns int
+language sql
+immutable
+return p_task % 1000000;
+comment on function pawl._element_of(int) is 'which element of a map step the task is for, from 1 on; 0 for the step itself';
+
 -- A record of a task of a flow as the rest of the engine names steps: NAME#n.
 create or replace function pawl._task_name(p_name text, p_task int)
 returns text
@@ -41,7 +63,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return case when p_task = 0 or strpos(p_name, '#') > 0 then p_name
-                else p_name || '#' || greatest(p_task % 1000000, 1) end;
+                else p_name || '#' || greatest(pawl._element_of(p_task), 1) end;
 end
 $$;
 comment on function pawl._task_name(text, int) is 'the name of a record of a flow''s task, with a number';
@@ -59,10 +81,10 @@ begin
         return pawl._task_name(p_name, p_task);
     end if;
     return (
-        select s.name || '/' || greatest(p_task % 1000000, 1) || '/' || p_name
+        select s.name || '/' || greatest(pawl._element_of(p_task), 1) || '/' || p_name
         from pawl_data.flow_step s
         where s.workflow_id = (select q.workflow_id from pawl_data.queue q where q.queue_id = p_queue)
-          and s.step_no = p_task / 1000000);
+          and s.step_no = pawl._step_of(p_task));
 end
 $$;
 comment on function pawl._undo_name(int, text, int) is 'what the undo of a step is called, without rollback:';

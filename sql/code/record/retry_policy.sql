@@ -72,7 +72,7 @@ begin
     join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where q.queue_id = p_task.queue_id;
     if p_task.task_no > 0 then
-        v_workflow := pawl._step_policy(v_workflow, p_task.task_no / 1000000);
+        v_workflow := pawl._step_policy(v_workflow, pawl._step_of(p_task.task_no));
     end if;
     n := 1 + coalesce((p_task.retries -> p_name ->> 'n')::int, 0);
     -- guard:failure_once

@@ -34,7 +34,7 @@ begin
                                                                   else s.name end, 'kind', pawl._kind_name(s.kind), 'attempt', s.attempt),
                1000000 + s.seq::bigint
         from pawl._steps(array[run]) s
-        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = s.task_no / 1000000 and s.task_no > 0
+        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = pawl._step_of(s.task_no) and s.task_no > 0
         union all
         select a.at, a.what, null, a.who, a.detail, 2000000000 + a.audit_no
         from pawl._audits(run) a

@@ -145,7 +145,7 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return p_step || case when p_task % 1000000 > 0 then '[' || p_task % 1000000 - 1 || ']' else '' end
+    return p_step || case when pawl._element_of(p_task) > 0 then '[' || pawl._element_of(p_task) - 1 || ']' else '' end
            || case when strpos(p_name, '#') > 0 then '/' || p_name else '' end;
 end
 $$;
@@ -163,7 +163,7 @@ declare
         select s.name
         from pawl_data.flow_step s
         join pawl_data.queue q on q.workflow_id = s.workflow_id
-        where s.step_no = p_task / 1000000
+        where s.step_no = pawl._step_of(p_task)
           and q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id));
 begin
@@ -282,7 +282,7 @@ begin
             cross join lateral pawl._running_steps(t, p_now) r
             where t.run_id = p_run
         ) l
-        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = l.task_no / 1000000 and l.task_no > 0);
+        left join pawl_data.flow_step f on f.workflow_id = v_workflow and f.step_no = pawl._step_of(l.task_no) and l.task_no > 0);
 end
 $$;
 comment on function pawl._step_list(uuid, timestamptz) is 'the steps of a run as JSON';

@@ -67,7 +67,7 @@ begin
         join pawl_data.flow_step s on s.workflow_id = q.workflow_id
         where q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id)
-          and s.step_no = p_task / 1000000 and (s.map_from is null) = (p_task % 1000000 = 0));
+          and s.step_no = pawl._step_of(p_task) and (s.map_from is null) = (pawl._element_of(p_task) = 0));
 end
 $$;
 comment on function pawl._has_task(uuid, int) is 'whether a run can have had a task';
