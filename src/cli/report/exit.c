@@ -18,22 +18,22 @@ static const struct {
     int code;
     const char *summary;
 } codes[] = {
-    {EXIT_OK, "it is done"},
-    {EXIT_OTHER, "something else went wrong; the message says what"},
-    {EXIT_USAGE, "the command line makes no sense"},
+    {EXIT_OK, "success"},
+    {EXIT_OTHER, "another error; the message names it"},
+    {EXIT_USAGE, "invalid command line"},
     {EXIT_NOT_FOUND, "there is no such run, workflow, queue or worker"},
     {EXIT_REFUSED,
         "the database refused it: the run is in another state, or a key was used with another "
         "input"},
-    {EXIT_TIMEOUT, "the time that was given is over"},
-    {EXIT_RUN_FAILED, "the run that was waited for has failed or was cancelled"},
-    {EXIT_NO_DATABASE, "the database cannot be reached, or does not let the role in"},
-    {EXIT_SCHEMA, "pawl is not installed there, or in another version"},
-    {EXIT_FORBIDDEN, "the role may not do that"},
-    {EXIT_UNKNOWN, "it was sent, and nobody knows whether it was done"},
-    {EXIT_DIFFERS, "what was compared differs"},
-    {EXIT_STOPPED, "a search stopped before its end, so that a list may lack something"},
-    {EXIT_INTERRUPTED, "it was interrupted"},
+    {EXIT_TIMEOUT, "timeout"},
+    {EXIT_RUN_FAILED, "the awaited run failed or was cancelled"},
+    {EXIT_NO_DATABASE, "cannot connect to the database, or cannot log in"},
+    {EXIT_SCHEMA, "pawl is not installed in the database, or in another version"},
+    {EXIT_FORBIDDEN, "permission denied"},
+    {EXIT_UNKNOWN, "outcome unknown: the call was sent, and its reply was lost"},
+    {EXIT_DIFFERS, "differences found"},
+    {EXIT_STOPPED, "a search stopped before its end, so the list can be incomplete"},
+    {EXIT_INTERRUPTED, "interrupted"},
 };
 
 const char *
