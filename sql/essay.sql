@@ -2,7 +2,8 @@
 -- How this engine works, for a reader who opens the file for the first time.
 --
 -- Schema pawl has the functions. Roles that were granted a privilege set call them, and nothing else. Schema pawl_data has the tables, which no
--- granted role may use. The functions run with the rights of the schemas' owner (security definer) and check what their caller may do.
+-- granted role may use. The functions run with the rights of the schemas' owner (security definer; tick(), which commits,
+-- calls such functions) and check what their caller may do.
 --
 -- Tables. pawl_data.task is the hot set: one row for each run that has not ended, and one for each open task of a flow. pawl_data.run is the history:
 -- one row for each ended round of a run, in daily partitions. pawl_data.step has what each step came to, pawl_data.wait what a task waits for

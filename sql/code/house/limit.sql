@@ -196,6 +196,19 @@ end
 $$;
 comment on function pawl._limit_of_step(bigint, json, timestamptz) is 'when a step that a heartbeat reported is over its limit; infinity: it has none, or the session does not hold its task';
 
+-- The limit of one step differs by milliseconds from report to report. The old value stays then, so that the heartbeat enters no index.
+create or replace function pawl._same_limit(p_old timestamptz, p_new timestamptz)
+returns timestamptz
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case when p_new between p_old - interval '1 s' and p_old + interval '1 s' then p_old else p_new end;
+end
+$$;
+comment on function pawl._same_limit(timestamptz, timestamptz) is 'the old limit, if the new one differs by less than a second';
+
 -- When a session has to be looked at: its first limit of a step.
 create or replace function pawl._next_limit(p_session bigint, p_running json, p_reported_at timestamptz)
 returns timestamptz

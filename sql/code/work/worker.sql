@@ -180,7 +180,7 @@ begin
     -- guard:heartbeat_session
     update pawl_data.worker w
     set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, reported_at = v_now,
-        next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._next_limit(w.session_id, heartbeat.running, v_now) end,
+        next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._same_limit(w.next_limit_at, pawl._next_limit(w.session_id, heartbeat.running, v_now)) end,
         queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl_data.queue_version v)
     where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
       and (v_bound is null or w.tenant = v_bound)

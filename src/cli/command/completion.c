@@ -184,8 +184,8 @@ list_values(FILE *out, struct invocation *invocation, enum kind kind, const char
         return EXIT_NOT_FOUND;
     case KIND_RUN:
         limit_time();
-        (void)run_id_search(
-            invocation, run_id_is_beginning(typed) ? typed : "", RUNS_OFFERED, offer_run, &offer);
+        (void)run_id_search(invocation, run_id_is_beginning(typed) ? typed : "", RUNS_OFFERED,
+            offer_run, &offer, NULL);
         return EXIT_NOT_FOUND;
     case KIND_TEXT:
     case KIND_FILE:

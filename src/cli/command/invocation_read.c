@@ -112,9 +112,7 @@ hide_secret(struct invocation *invocation, char **words, int used)
     char *word = words[used - 1];
 
     /* guard:secret_hidden */
-    if ((strcmp(given->option->name, "database") != 0 &&
-            (strcmp(given->option->name, "set") != 0 ||
-                strncmp(given->value, "database=", 9) != 0)) ||
+    if ((strcmp(given->option->name, "database") != 0 && strcmp(given->option->name, "set") != 0) ||
         !pw_secret_in(given->value))
         return EXIT_OK;
     word += given->value - word;

@@ -98,7 +98,7 @@ find_range(const char *digits, size_t count, struct range *range)
 
 int
 run_id_search(struct invocation *invocation, const char *beginning, size_t most,
-    void (*found)(void *context, const pawl_rows *rows, size_t row), void *context)
+    void (*found)(void *context, const pawl_rows *rows, size_t row), void *context, bool *whole)
 {
     char digits[DIGITS + 1];
     size_t count = read_digits(beginning, digits);
@@ -107,6 +107,8 @@ run_id_search(struct invocation *invocation, const char *beginning, size_t most,
     char left[24];
     int code = EXIT_OK;
 
+    if (whole != NULL)
+        *whole = true;
     if (count > 0 && !find_range(digits, count, &range))
         return EXIT_OK;
     memset(digits + count, '0', DIGITS - count);
@@ -135,6 +137,8 @@ run_id_search(struct invocation *invocation, const char *beginning, size_t most,
         if (range.below[0] == '\0')
             break;
     }
+    if (whole != NULL)
+        *whole = most == 0 || range.below[0] == '\0';
     return code;
 }
 
@@ -182,12 +186,18 @@ static int
 complete(struct invocation *invocation, const char **text)
 {
     struct candidates candidates = {0};
-    int code = run_id_search(invocation, *text, CANDIDATES_MAX + 1, add_candidate, &candidates);
+    bool whole = true;
+    int code =
+        run_id_search(invocation, *text, CANDIDATES_MAX + 1, add_candidate, &candidates, &whole);
 
     if (code == EXIT_FORBIDDEN)
         return exit_saying(code, NULL, "a role that may not list runs needs the whole id of a run");
     if (code != EXIT_OK)
         return code;
+    /* Runs of other tenants are examined as well: among very many of them another run may begin so. */
+    if (!whole && candidates.count < 2)
+        return exit_saying(EXIT_USAGE, "Write more digits of the id.",
+            "too many runs may begin with \"%s\" to examine all", *text);
     if (candidates.count == 0)
         return exit_saying(
             EXIT_NOT_FOUND, "pawl run list shows runs.", "no run id begins with \"%s\"", *text);

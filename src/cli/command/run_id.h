@@ -21,11 +21,11 @@ enum {
 bool run_id_is_beginning(const char *text);
 
 /*
- * Calls found for up to most runs whose ids begin so, newest first; with an empty beginning, for the newest runs. Returns EXIT_OK, or
- * what to exit with after having said why.
+ * Calls found for up to most runs whose ids begin so, newest first; with an empty beginning, for the newest runs. whole, which may
+ * be NULL: whether all runs that begin so were examined, or most found. Returns EXIT_OK, or what to exit with after having said why.
  */
 int run_id_search(struct invocation *invocation, const char *beginning, size_t most,
-    void (*found)(void *context, const pawl_rows *rows, size_t row), void *context);
+    void (*found)(void *context, const pawl_rows *rows, size_t row), void *context, bool *whole);
 
 /* Replaces each operand and option of KIND_RUN that is only a beginning by the id. Returns EXIT_OK, or what to exit with. */
 int run_id_complete_all(struct invocation *invocation);

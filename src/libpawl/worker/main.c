@@ -50,8 +50,11 @@ struct program {
 };
 
 static int
-code_of(pawl_status status)
+code_of(pawl_status status, const pawl_error *error)
 {
+    /* A password that is missing is a refusal to the library; as for the command pawl, it is no connection here. */
+    if (status == PAWL_EFORBIDDEN && pawl_error_sqlstate(error)[0] == '\0')
+        return CODE_NO_DATABASE;
     switch ((int)status) {
     case PAWL_OK:
         return CODE_OK;
@@ -202,6 +205,7 @@ static int
 execute(struct program *program)
 {
     int errnum = pw_thread_start(&program->thread, 0, work, program);
+    int code;
 
     if (errnum != 0) {
         print_error(program->options.program, "could not start a thread", NULL);
@@ -212,8 +216,9 @@ execute(struct program *program)
     if (program->status != PAWL_OK)
         print_error(program->options.program, pawl_error_message(program->error),
             pawl_error_hint(program->error));
+    code = code_of(program->status, program->error);
     pawl_error_free(program->error);
-    return code_of(program->status);
+    return code;
 }
 
 /* Makes the worker and executes runs. Returns the exit code. */
@@ -230,7 +235,7 @@ run_worker(struct program *program, const pawl_declaration *table, size_t count,
         code = execute(program);
     } else {
         print_error(program->options.program, pawl_error_message(error), pawl_error_hint(error));
-        code = code_of(status);
+        code = code_of(status, error);
     }
     pawl_error_free(error);
     pawl_worker_free(program->worker);
