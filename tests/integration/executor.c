@@ -376,7 +376,7 @@ a_run_that_a_worker_has_no_function_for_is_left_to_another(void **state)
     scene_trigger(scene, "executor.nobody", "{}");
     scene_until(scene,
         "select pawl.why($1) like 'Attempt 2 of 300 of step no_handler#0 starts in %"
-        " after \"the worker has no function for \"executor.nobody\"\".'",
+        " Last error: \"the worker has no function for \"executor.nobody\"\".'",
         scene->run_id);
     (void)scene_rest(scene);
     scene_handle(scene, "executor.nobody", declared, NULL);

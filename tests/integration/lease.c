@@ -479,7 +479,7 @@ a_suspect_run_is_taken_only_by_a_worker_with_nothing_else(void **state)
         (void)scene_wait(scene, scene->run_id, PAWL_OK);
     }
     assert_string_equal(scene_state(scene, suspect), "QUEUED");
-    scene_has(scene_text(scene, "select pawl.why($1)", suspect), "it is suspect");
+    scene_has(scene_text(scene, "select pawl.why($1)", suspect), "suspect");
     gate_open(&tale.gate);
     (void)scene_wait(scene, suspect, PAWL_OK);
     (void)scene_rest(scene);

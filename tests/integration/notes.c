@@ -201,7 +201,7 @@ a_step_that_lasts_is_seen_by_others_through_the_heartbeat(void **state)
                             " where w.worker = 'lasting-worker' and r ->> 'run' = $1",
                             scene->run_id),
         "side/long#1 60000 1");
-    scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "in step side/long#1");
+    scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id), "Running step side/long#1");
     gate_open(&tale.gate);
     (void)scene_wait(scene, scene->run_id, PAWL_OK);
     assert_string_equal(scene_text(scene,

@@ -368,7 +368,7 @@ a_worker_without_the_undo_handler_leaves_the_rollback_to_another(void **state)
         scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
             "of 300 of step rollback:no_undo_handler#0 starts in");
         scene_has(scene_text(scene, "select pawl.why($1)", scene->run_id),
-            "after \"the worker has no undo handler \"take_back\"\"");
+            "Last error: \"the worker has no undo handler \"take_back\"\"");
         scene_advance(scene, 60000);
     }
     (void)scene_rest(scene);

@@ -98,7 +98,7 @@ execute_failing(void)
     static int tries;
     const struct duty duty = {.workflow = workflow, .handler = failing, .userdata = &tries};
 
-    return crew_execute_without_words(&duty, 1, "SUCCESS true broken#1 2 flaky#1 2");
+    return crew_execute_without_words(&duty, 1, "SUCCESS true broken#1 e flaky#1 e");
 }
 
 static pawl_status
@@ -120,7 +120,7 @@ execute_bad_output(void)
 {
     const struct duty duty = {.workflow = workflow, .handler = bad_output};
 
-    return crew_execute_without_words(&duty, 1, "SUCCESS \"refused\" bad#1 2");
+    return crew_execute_without_words(&duty, 1, "SUCCESS \"refused\" bad#1 e");
 }
 
 static pawl_status
@@ -177,7 +177,7 @@ execute_undo(void)
     const struct duty duty = {
         .workflow = workflow, .handler = reserve_seat, .undo_name = "release", .undo = take_back};
 
-    return crew_execute_without_words(&duty, 1, "ERROR pay#1 2 reserve#1 1 rollback:reserve#1 1");
+    return crew_execute_without_words(&duty, 1, "ERROR pay#1 e reserve#1 s rollback:reserve#1 s");
 }
 
 /* --- transactional step --- */

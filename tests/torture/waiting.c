@@ -191,7 +191,7 @@ execute_children(void)
     char run_id[PAWL_ID_SIZE];
     char *count;
 
-    if (!crew_execute_without_words(duties, 2, "SUCCESS [\"good\"] away#1 1 bad#1 2 good#1 1"))
+    if (!crew_execute_without_words(duties, 2, "SUCCESS [\"good\"] away#1 s bad#1 e good#1 s"))
         return false;
     crew_trigger(workflow, NULL, run_id);
     count =

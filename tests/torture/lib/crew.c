@@ -206,7 +206,7 @@ crew_execute_without_words(const struct duty *duties, size_t count, const char *
         return false;
     found = torture_text(
         "select concat_ws(' ', r.status, r.output, (select string_agg(s.name || ' ' "
-        "|| s.state, ' ' order by s.name) "
+        "|| s.state::text, ' ' order by s.name) "
         "from pawl_data.step s where s.run_id = r.run_id)) from pawl.get_run($1::uuid) r",
         run_id);
     (void)torture_check(
