@@ -2,6 +2,10 @@
 -- Somebody drops schema pawl by hand. The tables are in schema pawl_data, so an install repairs it.
 select plan(3);
 \getenv pawl_sql PAWL_SQL
+\if :{?pawl_sql}
+\else
+\set pawl_sql build/pawl.sql
+\endif
 select 'fd_' || current_database() as role \gset
 create role :"role" login;
 select pawl.create_workflow('test.flow') \g /dev/null
