@@ -366,7 +366,7 @@ with_scratch(struct invocation *invocation, const pawl_config *config, const paw
         (void)exit_saying(EXIT_OTHER, "When the database is back: pawl bench --clean",
             "the database \"pawl_bench_scratch\" could not be dropped");
     if (code == EXIT_INTERRUPTED && cleaned == EXIT_OK)
-        return exit_saying(EXIT_INTERRUPTED, NULL, "interrupted; nothing is left behind");
+        return exit_saying(EXIT_INTERRUPTED, NULL, "interrupted; everything was removed");
     if (code == EXIT_OK)
         code = show(invocation, figures);
     return code != EXIT_OK ? code : cleaned;
@@ -380,7 +380,7 @@ prepare(struct invocation *invocation, const pawl_config *config)
 
     (void)fprintf(stderr,
         "For about %d seconds this loads the server of your database as much as it can.\n"
-        "It makes a database \"pawl_bench_scratch\" beside yours, writes up to some\n"
+        "It makes a database \"pawl_bench_scratch\" next to yours, writes up to some\n"
         "gigabytes, and drops it. Your own database is not touched.\n",
         (int)time_of(invocation));
     code =
@@ -433,9 +433,9 @@ const struct command cmd_bench[] = {
             "table with two indexes: a round trip and a flush of the log. pawl.trigger is the same "
             "with a run. A three-step run is triggered, claimed, has three steps recorded and "
             "ends, everything durable: first with the least SQL that does it, with no checks, "
-            "which is the yardstick; then with the engine's functions; both in batches of 100 over "
+            "which is the baseline; then with the engine's functions; both in batches of 100 over "
             "2 connections. Then by one worker process of the library, which executes 256 at once, "
-            "while one thread triggers. These take turns, three times, and the middle one is told. "
+            "while one thread triggers. These take turns, three times; the median is shown. "
             "The last line is the time from a trigger until an idle worker has begun the run.\n\n"
             "A ratio is to the bare line above it. On an idle server of two cores it is about 0.5 "
             "for triggers, 0.6 for the engine and 0.4 for a worker.",
@@ -447,10 +447,10 @@ const struct command cmd_bench[] = {
                     .summary = "how long it may take, 60 by default; short ones are less exact"},
                 {.kind = KIND_FLAG,
                     .name = "busy",
-                    .summary = "also if others are writing to the server at the moment"},
+                    .summary = "measure even if other transactions write to the server"},
                 {.kind = KIND_FLAG,
                     .name = "clean",
-                    .summary = "only drop what a bench that was killed has left behind"},
+                    .summary = "only drop the database of a bench that was killed"},
                 {.kind = KIND_FLAG, .name = "yes", .summary = "do not ask"},
                 {.kind = KIND_END},
             },

@@ -9,7 +9,7 @@ begin
     then
         raise exception 'the database "pawl_bench_scratch" does not say that pawl bench has made it'
         using errcode = 'PW007',
-            hint = 'If nobody needs it: drop database pawl_bench_scratch';
+            hint = 'Drop it if it is not needed: drop database pawl_bench_scratch';
     end if;
 end
 $$;

@@ -9,9 +9,9 @@ begin
             select from pg_catalog.pg_stat_activity a
             where a.datname = 'pawl_bench_scratch' and a.usesysid is not null)
         then
-            raise exception 'somebody else measures this server at the moment'
+            raise exception 'another bench is measuring this server'
             using errcode = 'PW007',
-                hint = 'Try again in a minute. If it was killed: pawl bench --clean';
+                hint = 'Retry in a minute. If that bench was killed: pawl bench --clean';
         end if;
         perform pg_catalog.pg_sleep(0.1), pg_catalog.pg_stat_clear_snapshot();
     end loop;

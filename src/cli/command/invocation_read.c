@@ -223,10 +223,10 @@ check_operands(const struct invocation *invocation)
     if (invocation->operand_count == most + 1 &&
         strchr("{[", invocation->operands[most][0]) != NULL &&
         find_option(invocation->command->options, "input", 5, '\0') != NULL)
-        (void)snprintf(hint, sizeof(hint), "JSON stands behind its option: --input '%.100s'",
+        (void)snprintf(hint, sizeof(hint), "Pass JSON with its option: --input '%.100s'",
             invocation->operands[most]);
     if (invocation->operand_count > most)
-        return exit_saying(EXIT_USAGE, hint, "\"%s\" is too much",
+        return exit_saying(EXIT_USAGE, hint, "unexpected argument \"%s\"",
             invocation->operands[most < INVOCATION_WORDS_MAX ? most : 0]);
     return check_each(invocation);
 }

@@ -290,7 +290,7 @@ trigger(struct invocation *invocation, struct script *script)
     pawl_trigger_free(made);
     if (status == PAWL_OK)
         (void)fprintf(stderr, "pawl: %s run %s\n",
-            (script->flags & PAWL_CREATED) != 0 ? "began" : "goes on with", script->run_id);
+            (script->flags & PAWL_CREATED) != 0 ? "started" : "resumes", script->run_id);
     if (status == PAWL_OK && (script->flags & PAWL_CREATED) == 0)
         say_holder(invocation, script);
     return exit_with_verb(status, error, "trigger");
@@ -361,7 +361,7 @@ execute(struct script *script, struct exec *exec, struct run_asker *asker)
         over = take_answer(&answer, &code);
     if (over)
         return code;
-    return exit_saying(EXIT_INTERRUPTED, "The same command goes on with it.",
+    return exit_saying(EXIT_INTERRUPTED, "Repeat the same command to resume it.",
         "run %s has not ended", script->run_id);
 }
 
@@ -462,7 +462,7 @@ const struct command cmd_run_script[] = {
             "Nothing needs to be set up: this is the worker, for this one run. Inside, pawl step, "
             "sleep, wait, child, set and get are what makes the script durable.\n\n"
             "If it is ended in the middle, by Ctrl-C, kill -9 or a power cut, the same command "
-            "goes on with the unfinished run: same host, same file, same arguments. Once the run "
+            "resumes the unfinished run: same host, same file, same arguments. Once the run "
             "has ended, the same command begins a new one.\n\n"
             "What the script writes to standard output is the run's output, and is printed when it "
             "has ended; standard error is shown at once.",
@@ -473,7 +473,7 @@ const struct command cmd_run_script[] = {
                     .summary = "the script; executed with sh unless it is executable"},
                 {.kind = KIND_TEXT,
                     .value = "ARGUMENT",
-                    .summary = "what it is given; behind -- if it begins with a dash",
+                    .summary = "an argument of the script; after -- if it begins with a dash",
                     .optional = true,
                     .many = true},
                 {.kind = KIND_END},

@@ -266,7 +266,7 @@ judge(struct job *job)
 
     if (job->code == 0 && active != NULL) {
         pawl_run_set_error(job->run, "left_behind",
-            "the script ended while \"%s\" was under way: wait for what runs in the background",
+            "the script ended while \"%s\" was in progress: wait for background jobs",
             active->name);
         return PAWL_EFAILED;
     }

@@ -448,7 +448,7 @@ script_call_begin(struct script_call *call, struct pw_json message)
     call->kind = copy != NULL ? text(call, "call") : NULL;
     call->name = copy != NULL ? text(call, "name") : NULL;
     if (call->kind == NULL || call->name == NULL) {
-        answer_mistake(call, "the message makes no sense");
+        answer_mistake(call, "malformed message");
         return;
     }
     if (call->job->verdict != PAWL_OK) { /* its script is being ended */
@@ -471,8 +471,8 @@ script_call_begin(struct script_call *call, struct pw_json message)
         call->name = name_of_value(call, call->name);
     if (call->name == NULL || is_under_way(call)) {
         answer_mistake(call,
-            "another call of that name is under way: those at the same time need names of their "
-            "own");
+            "another call of that name is in flight: calls at the same time need different "
+            "names");
         return;
     }
     if (take_branch(call) != PAWL_OK) {

@@ -380,7 +380,7 @@ const struct command cmd_flow[] = {
                     .name = "cursor",
                     .value = "NAME",
                     .argument = "cursor",
-                    .summary = "behind this name, to go on where a list ended"},
+                    .summary = "list names after this one, to continue a list"},
                 OPTION_LIMIT("100"),
                 {.kind = KIND_END},
             },

@@ -67,13 +67,12 @@ const struct command cmd_child[] = {
                     .summary = "not before this time has passed"},
                 {.kind = KIND_FLAG,
                     .name = "detach",
-                    .summary = "do not wait: prints its id and goes on"},
+                    .summary = "do not wait: print the id of the run and continue"},
                 {.kind = KIND_END},
             },
         .examples =
             (const struct example[]){
-                {"pawl child resize photo.resize.v1 --input '{\"id\": 7}'",
-                    "prints what it came to"},
+                {"pawl child resize photo.resize.v1 --input '{\"id\": 7}'", "prints its output"},
                 {NULL, NULL},
             },
         .act = child,

@@ -145,7 +145,7 @@ const struct command cmd_sleep[] = {
             },
         .examples =
             (const struct example[]){
-                {"pawl sleep cool-down 10m", "goes on ten minutes later"},
+                {"pawl sleep cool-down 10m", "continues ten minutes later"},
                 {NULL, NULL},
             },
         .act = sleep_for,

@@ -223,8 +223,8 @@ const struct command cmd_step[] = {
             "wrote is printed again, and the exit code is the same.\n\n"
             "A command that fails is tried again later, as --max-attempts or the workflow says: "
             "then "
-            "this call does not return, and the script is executed again from its start. When it "
-            "has failed for good, its exit code is returned.\n\n"
+            "this call does not return, and the script is executed again from its start. After its "
+            "last attempt, its exit code is returned.\n\n"
             "The command finds PAWL_STEP_KEY, the same each time this step is tried, and "
             "PAWL_STEP_ATTEMPT in its environment. Steps at the same time need different names; "
             "a name that comes up again later is another step.",

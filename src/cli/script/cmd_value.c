@@ -59,7 +59,7 @@ const struct command cmd_value[] = {
         .no_database = true},
     {.name = "get",
         .summary = "Print a recorded value",
-        .text = "Exits with 3 if the script has not come to the pawl set of that name.",
+        .text = "Exits with 3 if the script has not yet called pawl set with that name.",
         .operands =
             (const struct operand[]){
                 {.kind = KIND_TEXT, .value = "NAME", .summary = "as pawl set was given it"},

@@ -192,7 +192,7 @@ dev(struct invocation *invocation)
     int code;
 
     if (invocation->rest != NULL && invocation->rest[0] == NULL)
-        return exit_saying(EXIT_USAGE, NULL, "there is no command behind --");
+        return exit_saying(EXIT_USAGE, NULL, "there is no command after --");
     signals_that_end(&signals);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     stop_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -216,9 +216,9 @@ const struct command cmd_dev[] = {
     {.name = "dev",
         .summary = "Start a throwaway database with engine and worker",
         .text = "Needs PostgreSQL's server programs, and no database. When it ends, everything is "
-                "removed. A command behind -- is executed with it, and ends it; if this is ended "
+                "removed. A command after -- is executed with it, and ends it; if this is ended "
                 "first, "
-                "the command is told to end, too, and killed after 5 seconds.",
+                "the command gets SIGTERM, too, and SIGKILL after 5 seconds.",
         .examples =
             (const struct example[]){
                 {"pawl dev", "and then, in another terminal, what it says"},

@@ -103,7 +103,7 @@ migrate(struct invocation *invocation)
 static int
 uninstall(struct invocation *invocation)
 {
-    int code = invocation_confirm(invocation, "remove all runs, events and settings, for good");
+    int code = invocation_confirm(invocation, "remove all runs, events and settings permanently");
 
     return code != EXIT_OK ? code : run_script(invocation, script_uninstall, "pawl is removed");
 }

@@ -223,13 +223,13 @@ print_due(FILE *out, const struct frame *frame, const struct step *step)
     time_text_write_local(at, step->due_us);
     (void)fprintf(out, "    %s", term_style(TERM_OUT, TERM_WAIT));
     if (step->due_us <= frame->now_us) {
-        (void)fprintf(
-            out, "%s since %s", is_step && step->error.size > 0 ? "next try is due" : "is due", at);
+        (void)fprintf(out, "%s since %s",
+            is_step && step->error.size > 0 ? "next attempt is due" : "is due", at);
     } else {
         time_text_write_span(span, (step->due_us - frame->now_us) / 1000000 * 1000000);
         (void)fprintf(out, "%s %s, at %s",
-            is_step && step->error.size > 0        ? "next try in"
-                : is_step                          ? "goes on in"
+            is_step && step->error.size > 0        ? "next attempt in"
+                : is_step                          ? "continues in"
                 : strcmp(step->kind, "sleep") == 0 ? "sleeps for another"
                                                    : "times out in",
             span, at);

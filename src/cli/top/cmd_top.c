@@ -503,8 +503,8 @@ const struct command cmd_top[] = {
             "tries it again, Tab\n"
             "changes between live, failed and all runs, p keeps the screen as it is, ? explains "
             "all keys and\n"
-            "figures, q quits. A lost connection is said in the title, and it goes on when the "
-            "database is back.\n\n"
+            "figures, q quits. The title shows a lost connection; top reconnects "
+            "automatically.\n\n"
             "The title says what one look costs: how many calls, and how long they took. That "
             "does not grow with\n"
             "the history. What takes long is asked less often.",

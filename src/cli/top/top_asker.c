@@ -89,7 +89,7 @@ write_answer(char room[static MESSAGE_SIZE], const char *verb, pawl_status statu
             : strcmp(answer, "not_found") == 0 ? "there is no such run any more"
                                                : answer;
     if (status == PAWL_EUNKNOWN)
-        meaning = "nobody knows whether it was done; look again";
+        meaning = "outcome unknown; look again";
     else if (status == PAWL_ECONN)
         meaning = "no connection to the database; nothing was done";
     else if (status != PAWL_OK)

@@ -112,9 +112,10 @@ const struct command cmd_run[] = {
         .act = list_found},
     {.name = "run cancel",
         .summary = "Cancel runs (final)",
-        .text = "A run that nobody executes ends at once. The worker of one that is executed is "
-                "told, and has 30\n"
-                "seconds to let go of it.\n\n" BULK_TEXT,
+        .text =
+            "A run that no worker holds ends at once. Otherwise its worker is notified, and has "
+            "30\n"
+            "seconds to release it.\n\n" BULK_TEXT,
         .verb = "cancel",
         .operands = any_runs_operand,
         .options =
@@ -200,7 +201,7 @@ const struct command cmd_run[] = {
                     .name = "from-step",
                     .value = "STEP",
                     .argument = "from_step",
-                    .summary = "the first step that is done anew; without it, all is"},
+                    .summary = "the first step to execute again (default: all)"},
                 {.kind = KIND_JSON,
                     .letter = 'i',
                     .name = "input",

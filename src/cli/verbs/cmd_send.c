@@ -29,7 +29,7 @@ static const struct option decision_options[] = {
         .name = "payload",
         .value = "JSON",
         .argument = "payload",
-        .summary = "more that the run is told; JSON, @FILE or -"},
+        .summary = "a payload for the run; JSON, @FILE or -"},
     {.kind = KIND_END},
 };
 static const struct option wait_options[] = {

@@ -178,9 +178,12 @@ say_stopped(const struct import *import, pawl_status status, pawl_error *error, 
         return exit_saying(code, hint_again, "%zu runs were triggered; lines %zu to %zu were not",
             import->sent, import->first_line, import->line);
     (void)exit_saying(code, hint_again,
-        "%zu runs were triggered; nobody knows whether lines %zu to %zu were, all or none",
+        "%zu runs were triggered; the outcome of lines %zu to %zu is unknown (all of them or "
+        "none)",
         import->sent, import->first_line, import->line);
-    (void)fputs("pawl: if they were, these are their runs, in the order of the lines:\n", stderr);
+    (void)fputs(
+        "pawl: if they were triggered, these are their run ids, in the order of the lines:\n",
+        stderr);
     for (size_t i = 0; i < import->gathered; i++)
         (void)fprintf(stderr, "      %s\n", ids + i * PAWL_ID_SIZE);
     return code;

@@ -57,7 +57,7 @@ pw_client_begin(pawl_client *client, struct pw_error *err)
     }
     /* guard:client_one_call */
     if (atomic_flag_test_and_set(&client->busy)) {
-        pw_error_set(err, PAWL_EINVAL, "another call on this client is under way");
+        pw_error_set(err, PAWL_EINVAL, "another call on this client is in flight");
         pw_error_hint(err, "Open a client for each thread.");
         return PAWL_EINVAL;
     }
@@ -239,9 +239,9 @@ conclude(const struct pw_ask *ask, struct pw_error *err)
     if (ask->lost && ask->repeat != PW_REPEAT_READ && err->code != PAWL_EUNKNOWN) {
         const struct pw_error last = *err;
 
-        pw_error_set(err, PAWL_EUNKNOWN,
-            "the database was told, and its reply was lost: it may be done or not");
-        pw_error_hint(err, "The last try came to this: %s.", last.message);
+        pw_error_set(
+            err, PAWL_EUNKNOWN, "the reply was lost: the call may or may not have taken effect");
+        pw_error_hint(err, "Last error: %s.", last.message);
     } else if (err->code == PAWL_ETIMEOUT) {
         pw_error_set(err, PAWL_ECONN, "no reply of the database within the time for a call");
         err->retryable = true;

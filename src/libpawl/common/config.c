@@ -73,7 +73,7 @@ static const struct setting settings[] = {
     {"runtimes", TYPE_LIST, "c", 0, 1000, FIELD(runtimes),
         "What this worker offers to workflows that ask for a runtime; names separated by commas."},
     {"lease", TYPE_DURATION, "30s", 500, HOUR, FIELD(lease_ms),
-        "How long a worker that is not heard of keeps its runs. A third of it passes between "
+        "How long a worker that sends no heartbeat keeps its runs. A third of it passes between "
         "heartbeats."},
     {"concurrency", TYPE_NUMBER, "16", 1, 4096, FIELD(concurrency),
         "How many runs this worker executes at the same time."},
@@ -88,7 +88,7 @@ static const struct setting settings[] = {
     {"poll", TYPE_DURATION, "1200ms", 20, HOUR, FIELD(poll_ms),
         "How long an idle worker waits, unless it is notified, before it asks for work again."},
     {"drain_timeout", TYPE_DURATION, "30s", 0, DAY, FIELD(drain_timeout_ms),
-        "How long pawl_worker_run() lets handlers go on after it was told to drain."},
+        "How long pawl_worker_run() lets handlers continue while it drains."},
     {"payload_max", TYPE_SIZE, "1MB", 1, MB, FIELD(payload_max),
         "The largest payload that is sent. The database allows 1 MB."},
     {"memory_max", TYPE_SIZE, "64MB", 64 * KB, INT64_C(16) * GB, FIELD(memory_max),

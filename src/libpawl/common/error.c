@@ -27,12 +27,12 @@ struct status {
 
 /* By code; the gap between the two halves is empty. */
 static const struct status statuses[] = {
-    [PAWL_OK] = {"PAWL_OK", "it worked"},
+    [PAWL_OK] = {"PAWL_OK", "success"},
     [PAWL_EINVAL] = {"PAWL_EINVAL",
         "a bad argument, calls in a wrong order, or an object from before a fork"},
-    [PAWL_ENOMEM] = {"PAWL_ENOMEM", "out of memory; nothing has happened"},
+    [PAWL_ENOMEM] = {"PAWL_ENOMEM", "out of memory; nothing was sent or recorded"},
     [PAWL_ECONN] = {"PAWL_ECONN", "no connection to the database"},
-    [PAWL_ETIMEOUT] = {"PAWL_ETIMEOUT", "the time given is over"},
+    [PAWL_ETIMEOUT] = {"PAWL_ETIMEOUT", "timeout"},
     [PAWL_ENOTFOUND] = {"PAWL_ENOTFOUND", "no such run, workflow, queue or worker"},
     [PAWL_ECONFLICT] = {"PAWL_ECONFLICT", "the key was used with another input"},
     [PAWL_EREFUSED] = {"PAWL_EREFUSED",
@@ -40,7 +40,7 @@ static const struct status statuses[] = {
     [PAWL_ELEASE_LOST] = {"PAWL_ELEASE_LOST", "the run belongs to another worker now"},
     [PAWL_ECANCELLED] = {"PAWL_ECANCELLED", "the run was cancelled"},
     [PAWL_ETOOLARGE] = {"PAWL_ETOOLARGE", "a payload, name or list is over its limit"},
-    [PAWL_EBUSY] = {"PAWL_EBUSY", "the transaction of somebody else holds it; call again"},
+    [PAWL_EBUSY] = {"PAWL_EBUSY", "another transaction holds it; call again"},
     [PAWL_EFORBIDDEN] = {"PAWL_EFORBIDDEN", "the database role may not do this"},
     [PAWL_ESCHEMA] = {"PAWL_ESCHEMA", "pawl is not installed there, or speaks another protocol"},
     [PAWL_EUNKNOWN] = {"PAWL_EUNKNOWN", "it may have happened, or may still be lost"},

@@ -143,7 +143,7 @@ pw_branch_refuse(pawl_run *run)
     if (run->phase == PW_PHASE_OPEN)
         return pw_branch_mistake(run, "a step is open in this branch: \"%s\"", run->identity);
     return pw_branch_mistake(
-        run, "another call is under way in this branch: \"%s\"", run->identity);
+        run, "another call is in flight in this branch: \"%s\"", run->identity);
 }
 
 pawl_status

@@ -180,7 +180,7 @@ pawl_sleep(pawl_run *run, const char *name, int64_t duration_ms)
     if (!pw_branch_here(run))
         return PAWL_EINVAL;
     if (duration_ms < 0)
-        return refuse(run, name, "a sleep cannot be shorter than nothing");
+        return refuse(run, name, "sleep duration must not be negative");
     return wait_for(run, name, &(struct ask){.kind = PW_KIND_SLEEP, .ms = duration_ms}, NULL);
 }
 

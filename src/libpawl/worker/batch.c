@@ -357,7 +357,7 @@ pw_batch_reply(
         return;
     }
     if (!find_rows(writer, &reply->rows)) {
-        pw_error_set(&reply->error, PAWL_ESCHEMA, "the answer to a commit makes no sense");
+        pw_error_set(&reply->error, PAWL_ESCHEMA, "the answer to commit is malformed");
         send_again(worker, writer, &reply->error, now_us);
         return;
     }

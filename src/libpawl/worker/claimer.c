@@ -558,8 +558,7 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
             lost = true;
     if (lost) {
         pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "claim_unread",
-            "a claimed run could not be read, or there was no memory for it: it is given back",
-            NULL);
+            "a claimed run could not be read, or there was no memory for it: it is released", NULL);
         be_unsure(worker, pw_add_us(now_us, held_after_us));
     }
     /* As long as the session may hold tasks that the worker does not know, a claim that gave nothing proves nothing. */

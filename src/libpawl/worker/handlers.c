@@ -145,7 +145,8 @@ pw_handlers_add_table(struct pw_handlers *handlers, const pawl_declaration *tabl
 
         /* As large as in the first release, whatever was added since. */
         if (entry->size < offsetof(pawl_declaration, unused) + sizeof(entry->unused)) {
-            pw_error_set(err, PAWL_EINVAL, "declaration %zu is not one", i);
+            pw_error_set(err, PAWL_EINVAL,
+                "declaration %zu is invalid: its size is smaller than that of pawl_declaration", i);
             status = PAWL_EINVAL;
         } else if (entry->undo != NULL) {
             status = pw_handlers_add_undo(handlers, entry->name, entry->undo, userdata, err);

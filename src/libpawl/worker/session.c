@@ -460,7 +460,7 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
     if (reply->unreplicated || pw_rows_count(&reply->rows) != 1 ||
         !pw_rows_int8(&reply->rows, 0, 0, &worker->session.id) ||
         !pw_rows_int4(&reply->rows, 0, 1, &epoch) || !pw_rows_int8(&reply->rows, 0, 2, &every_ms)) {
-        pw_error_set(&err, PAWL_ESCHEMA, "the answer to register makes no sense");
+        pw_error_set(&err, PAWL_ESCHEMA, "the answer to register is malformed");
         err.retryable = true;
         register_failed(worker, &err, now_us);
         return;

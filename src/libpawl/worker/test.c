@@ -45,7 +45,7 @@ pawl_test_run_until_idle(pawl_worker *worker, int64_t timeout_ms, pawl_error **e
             looks++;
         }
         if (pw_now_us() >= deadline_us) {
-            pw_error_set(&err, PAWL_ETIMEOUT, "runs can still go on, and the time given is over");
+            pw_error_set(&err, PAWL_ETIMEOUT, "timeout: runs can still continue");
             return pw_error_export(&err, none, error);
         }
     }

@@ -354,8 +354,7 @@ work_for_tests_that_never_ends_is_left_when_its_time_is_over(void **state)
     fake_core_handle(go_round, NULL);
     (void)claim(NULL);
     assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 20, &error), PAWL_ETIMEOUT);
-    assert_string_equal(
-        pawl_error_message(error), "runs can still go on, and the time given is over");
+    assert_string_equal(pawl_error_message(error), "timeout: runs can still continue");
     pawl_error_free(error);
     assert_in_range(atomic_load(&executed), 1, 10);
 }
@@ -367,8 +366,7 @@ work_for_tests_has_an_end(void **state)
 
     (void)state;
     assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 0, &error), PAWL_ETIMEOUT);
-    assert_string_equal(
-        pawl_error_message(error), "runs can still go on, and the time given is over");
+    assert_string_equal(pawl_error_message(error), "timeout: runs can still continue");
     pawl_error_free(error);
     fake_core_break(PAWL_EINVAL);
     assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 1000, &error), PAWL_EINVAL);

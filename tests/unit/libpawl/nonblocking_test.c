@@ -224,7 +224,7 @@ another_call_than_the_pending_one_is_refused(void **state)
     assert_int_equal(pawl_step(run, "a", work, text, NULL), PAWL_PENDING);
     assert_int_equal(pawl_step(run, "b", work, text, NULL), PAWL_EINVAL);
     assert_string_equal(
-        pawl_run_error_message(run), "another call is under way in this branch: \"a#1\"");
+        pawl_run_error_message(run), "another call is in flight in this branch: \"a#1\"");
     assert_int_equal(pawl_step_begin(run, "a", NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_confirm(run, NULL), PAWL_EINVAL);

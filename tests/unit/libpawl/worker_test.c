@@ -159,7 +159,7 @@ a_table_is_checked(void **state)
     expect(
         pawl_worker_handle_table(*state, NULL, 1, NULL, &error), PAWL_EINVAL, &error, "no table");
     expect(pawl_worker_handle_table(*state, &small, 1, NULL, &error), PAWL_EINVAL, &error,
-        "is not one");
+        "is invalid: its size");
     expect(
         pawl_worker_handle_table(*state, &bad, 1, NULL, &error), PAWL_EINVAL, &error, "bad name");
     expect(pawl_worker_start(*state, &error), PAWL_EINVAL, &error, "handles nothing");
