@@ -88,3 +88,34 @@ pw_utf8_cut(const char *data, size_t size)
     }
     return size;
 }
+
+/*
+ * Characters that change the direction of a text, so that it shows as another one: U+061C, U+200E, U+200F, U+202A to U+202E and
+ * U+2066 to U+2069, in UTF-8.
+ */
+static bool
+is_direction(const char *text, size_t size)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+
+    if (size == 2)
+        return bytes[0] == 0xd8 && bytes[1] == 0x9c;
+    if (size != 3 || bytes[0] != 0xe2)
+        return false;
+    if (bytes[1] == 0x80)
+        return bytes[2] == 0x8e || bytes[2] == 0x8f || (bytes[2] >= 0xaa && bytes[2] <= 0xae);
+    return bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
+}
+
+bool
+pw_utf8_is_control(const char *text, size_t size)
+{
+    unsigned char first = (unsigned char)text[0];
+
+    /* guard:no_direction */
+    if (is_direction(text, size))
+        return true;
+    /* guard:no_control */
+    return first < 0x20 || first == 0x7f || (size == 1 && first >= 0x80) ||
+        (size == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
+}

@@ -17,4 +17,8 @@ bool pw_utf8_valid(const char *data, size_t size);
  * at the end is looked at. */
 size_t pw_utf8_cut(const char *data, size_t size);
 
+/* True if a terminal would obey the character text, of size bytes, instead of showing it: C0, DEL, C1, bytes that are no
+ * character, and characters that change the direction of a text, so that it shows as another one. */
+bool pw_utf8_is_control(const char *text, size_t size);
+
 #endif

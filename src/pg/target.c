@@ -144,6 +144,16 @@ read_service(const char *conninfo)
     return options;
 }
 
+/*
+ * Whether a text is the name of a database, as psql has it: neither pairs nor a URI. libpq reads it so as well. A text with "@" may be a URI
+ * whose scheme was forgotten: it could show a password to a server that it was not meant for.
+ */
+static bool
+is_name(const char *conninfo)
+{
+    return strpbrk(conninfo, "=@") == NULL && strstr(conninfo, "://") == NULL;
+}
+
 /* From the conninfo, then from libpq's variables and service files where it is silent. */
 static int
 read_said(const char *conninfo, struct said *said, struct pw_error *err)
@@ -153,7 +163,7 @@ read_said(const char *conninfo, struct said *said, struct pw_error *err)
     const char *attrs;
     char *problem = NULL;
 
-    if (conninfo != NULL) {
+    if (conninfo != NULL && !is_name(conninfo)) {
         parsed = PQconninfoParse(conninfo, &problem);
         if (parsed == NULL && problem == NULL) {
             pw_error_oom(err);
@@ -166,8 +176,8 @@ read_said(const char *conninfo, struct said *said, struct pw_error *err)
             PQconninfoFree(parsed);
             pw_error_set(err, PAWL_EINVAL, "the connection string of the database cannot be read");
             pw_error_hint(err,
-                "It is a URI (postgresql://..., with %%2F for / and %%40 for @ in a password) or "
-                "pairs keyword=value, as libpq takes them.");
+                "It is a URI (postgresql://..., with %%2F for / and %%40 for @ in a password), "
+                "pairs keyword=value, as libpq takes them, or the name of a database.");
             return PAWL_EINVAL;
         }
     }

@@ -23,7 +23,10 @@ struct pw_target {
     bool raise_unacked;
 };
 
-/* conninfo may be NULL, application_name not. PAWL_EINVAL: libpq cannot read conninfo. PAWL_ENOMEM. */
+/*
+ * conninfo: a URI, pairs keyword=value or the name of a database; it may be NULL, application_name not. PAWL_EINVAL: libpq cannot read
+ * conninfo. PAWL_ENOMEM.
+ */
 int pw_target_init(struct pw_target *target, const char *conninfo, const char *application_name,
     struct pw_error *err);
 

@@ -240,6 +240,25 @@ runs_are_executed_until_a_signal(void **state)
     }
 }
 
+/* A script starts "./worker &" with SIGINT ignored, so that Ctrl-C ends the script and leaves the worker. */
+static void
+a_signal_that_was_ignored_at_the_start_ends_nothing(void **state)
+{
+    struct scene *scene = *state;
+    void (*before)(int) = signal(SIGINT, SIG_IGN);
+    pid_t pid = SPAWN("--concurrency", "2");
+
+    (void)signal(SIGINT, before);
+    await_worker(scene, pid);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    scene_trigger(scene, "main.well", "{}");
+    assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"well\"");
+    assert_int_equal(kill(pid, SIGTERM), 0);
+    assert_int_equal(reap(pid), 0);
+    assert_string_equal(output(), "well\n");
+}
+
 static void
 the_first_signal_lets_a_run_end(void **state)
 {
@@ -440,6 +459,8 @@ main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(runs_are_executed_until_a_signal, set_up, scene_tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_signal_that_was_ignored_at_the_start_ends_nothing, set_up, scene_tear_down),
         cmocka_unit_test_setup_teardown(the_first_signal_lets_a_run_end, set_up, scene_tear_down),
         cmocka_unit_test_setup_teardown(the_second_signal_leaves_at_once, set_up, scene_tear_down),
         cmocka_unit_test_setup_teardown(

@@ -228,8 +228,8 @@ begin
     return query
     select 'privileges', 'error',
            case when d.surplus
-                then format('%s has %s on %s of schema pawl that no grant names, for example %s', d.role, d.privileges, d.number, d.example)
-                else format('%s lacks %s on %s of schema pawl that a grant names, for example %s', d.role, d.privileges, d.number, d.example) end,
+                then format('%s has %s on %s of schemas pawl and pawl_data that no grant names, for example %s', d.role, d.privileges, d.number, d.example)
+                else format('%s lacks %s on %s of schemas pawl and pawl_data that a grant names, for example %s', d.role, d.privileges, d.number, d.example) end,
            case when d.surplus then 'As the owner, install pawl again, or call pawl.grant_role() for any role: either revokes them.'
                 else 'As the owner, install pawl again, or call pawl.grant_role() for any role: either gives them back.' end
     from (
@@ -265,6 +265,9 @@ begin
         union all
         select c.oid::regclass::text, c.relowner from pg_class c
         where c.relnamespace in ('pawl'::regnamespace, 'pawl_data'::regnamespace) and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')
+        union all
+        -- Its owner could use the tables, whatever was granted.
+        select 'schema pawl_data', n.nspowner from pg_namespace n where n.nspname = 'pawl_data'
     ) o (object, owner)
     where o.owner <> (select n.nspowner from pg_namespace n where n.nspname = 'pawl')
     order by o.object

@@ -61,43 +61,6 @@ warn(void *userdata, int level, const char *event, const char *message, const ch
         (void)fprintf(stderr, "pawl: warning: %s\n", message);
 }
 
-/*
- * A database's name becomes the pair that libpq reads, as psql has it: a text without "=" that is not a URI is a name. Malloced; NULL: out
- * of memory.
- */
-static char *
-conninfo_of(const char *database)
-{
-    struct pw_buf made;
-    char *copy;
-
-    if (strchr(database, '=') != NULL || strncmp(database, "postgres://", 11) == 0 ||
-        strncmp(database, "postgresql://", 13) == 0)
-        return strdup(database);
-    pw_buf_init(&made, json_max);
-    pw_buf_adds(&made, "dbname='");
-    for (const char *at = database; *at != '\0'; at++) {
-        if (*at == '\'' || *at == '\\')
-            pw_buf_addc(&made, '\\');
-        pw_buf_addc(&made, *at);
-    }
-    pw_buf_addc(&made, '\'');
-    copy = pw_buf_ok(&made) ? strdup(pw_buf_text(&made)) : NULL;
-    pw_buf_done(&made);
-    return copy;
-}
-
-static pawl_status
-set_database(pawl_config *config, const char *database, pawl_error **error)
-{
-    char *conninfo = conninfo_of(database);
-    pawl_status status =
-        conninfo != NULL ? pawl_config_set(config, "database", conninfo, error) : PAWL_ENOMEM;
-
-    free(conninfo);
-    return status;
-}
-
 int
 invocation_config(struct invocation *invocation, pawl_config **config)
 {
@@ -112,7 +75,7 @@ invocation_config(struct invocation *invocation, pawl_config **config)
     if (database == NULL)
         database = getenv("PAWL_DATABASE_URL");
     if (database != NULL && database[0] != '\0')
-        status = set_database(*config, database, &error);
+        status = pawl_config_set(*config, "database", database, &error);
     if (status == PAWL_OK)
         return EXIT_OK;
     pawl_config_free(*config);

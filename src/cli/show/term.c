@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/show/term.h"
+#include "base/utf8.h"
 
 #include "base/text.h"
 
@@ -100,38 +101,6 @@ term_style_of(const char *state)
     return TERM_PLAIN;
 }
 
-/*
- * Characters that change the direction of a text, so that it shows as another one: U+061C, U+200E, U+200F, U+202A to U+202E and
- * U+2066 to U+2069, in UTF-8.
- */
-static bool
-is_direction(const char *text, size_t size)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-
-    if (size == 2)
-        return bytes[0] == 0xd8 && bytes[1] == 0x9c;
-    if (size != 3 || bytes[0] != 0xe2)
-        return false;
-    if (bytes[1] == 0x80)
-        return bytes[2] == 0x8e || bytes[2] == 0x8f || (bytes[2] >= 0xaa && bytes[2] <= 0xae);
-    return bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9;
-}
-
-/* Bytes that a terminal would obey: C0, DEL, and C1 in UTF-8; and directions. They are shown as a dot, or a blank. */
-static bool
-is_control(const char *text, size_t size)
-{
-    unsigned char first = (unsigned char)text[0];
-
-    /* guard:no_direction */
-    if (is_direction(text, size))
-        return true;
-    /* guard:no_control */
-    return first < 0x20 || first == 0x7f || (size == 1 && first >= 0x80) ||
-        (size == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
-}
-
 /* The next character of UTF-8: its bytes, and its columns; what is no character is one byte and one column. */
 static size_t
 next(const char *text, size_t *columns)
@@ -146,7 +115,7 @@ next(const char *text, size_t *columns)
     if (size == (size_t)-1 || size == (size_t)-2 || size == 0)
         return 1;
     width = wcwidth(wide);
-    if (width >= 0 && !is_control(text, size))
+    if (width >= 0 && !pw_utf8_is_control(text, size))
         *columns = (size_t)width;
     return size;
 }
@@ -154,7 +123,7 @@ next(const char *text, size_t *columns)
 static void
 print_one(FILE *out, const char *text, size_t size)
 {
-    if (is_control(text, size))
+    if (pw_utf8_is_control(text, size))
         (void)fputc(text[0] == '\n' || text[0] == '\t' ? ' ' : '.', out);
     else
         (void)fwrite(text, 1, size, out);
@@ -166,7 +135,7 @@ term_next(const char *text, wchar_t *glyph, size_t *columns)
     size_t size = next(text, columns);
     mbstate_t state = {0};
 
-    if (is_control(text, size))
+    if (pw_utf8_is_control(text, size))
         *glyph = text[0] == '\n' || text[0] == '\t' ? L' ' : L'.';
     else if (mbrtowc(glyph, text, size, &state) != size)
         *glyph = L'.';

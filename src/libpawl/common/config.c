@@ -48,9 +48,8 @@ enum {
 
 static const struct setting settings[] = {
     {"database", TYPE_CONNINFO, "", 0, 8192, FIELD(database),
-        "Where the database is: a URI or keyword=value pairs, as libpq takes them, with several "
-        "hosts if "
-        "there are. Empty: what libpq finds in its own variables and files."},
+        "Where the database is: its name, a URI or keyword=value pairs, as libpq takes them, with "
+        "several hosts if there are. Empty: what libpq finds in its own variables and files."},
     {"application_name", TYPE_TEXT, "pawl", 0, 63, FIELD(application_name),
         "The name under which connections show in pg_stat_activity, unless database names "
         "another."},

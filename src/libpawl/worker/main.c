@@ -7,6 +7,7 @@
  * worker drains.
  */
 #include "base/time.h"
+#include "base/utf8.h"
 #include "base/wake.h"
 #include "libpawl/common/thread.h"
 #include "libpawl/worker/main_options.h"
@@ -16,6 +17,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -71,16 +73,24 @@ code_of(pawl_status status, const pawl_error *error)
     }
 }
 
-/* Writes a line to standard error with one call, so that lines of several threads stay whole; control characters become dots. */
+/*
+ * Writes a line to standard error with one call, so that lines of several threads stay whole. Characters that a terminal would obey
+ * become dots. A line that is too long is cut.
+ */
 static void
 print_line(struct pw_buf *line)
 {
-    for (size_t i = 0; i < line->size; i++)
-        if ((unsigned char)line->data[i] < ' ' || line->data[i] == 127)
-            line->data[i] = '.';
-    pw_buf_addc(line, '\n');
-    if (pw_buf_ok(line))
-        (void)fwrite(line->data, 1, line->size, stderr);
+    size_t length;
+
+    for (size_t i = 0; i < line->size; i += length) {
+        length = pw_utf8_length(line->data + i, line->size - i);
+        if (length == 0)
+            length = 1;
+        if (pw_utf8_is_control(line->data + i, length))
+            memset(line->data + i, '.', length);
+    }
+    if (line->size > 0)
+        (void)fprintf(stderr, "%.*s%s\n", (int)line->size, line->data, pw_buf_ok(line) ? "" : " …");
     pw_buf_done(line);
 }
 
@@ -113,12 +123,17 @@ print_log(void *userdata, int level, const char *event, const char *message,
     print_line(&line);
 }
 
+/* The signals that end the worker. One that the program was started with as ignored stays so, as SIGINT does for "./worker &" in a script. */
 static void
 ending_signals(sigset_t *signals)
 {
+    static const int numbers[] = {SIGINT, SIGTERM};
+    struct sigaction action;
+
     (void)sigemptyset(signals);
-    (void)sigaddset(signals, SIGINT);
-    (void)sigaddset(signals, SIGTERM);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            (void)sigaddset(signals, numbers[i]);
 }
 
 static void *
@@ -144,8 +159,9 @@ die_by(struct program *program, int signal_number)
 
     /* From here on another signal does not wait for the goodbye. */
     ending_signals(&signals);
-    (void)sigaction(SIGINT, &standard, NULL);
-    (void)sigaction(SIGTERM, &standard, NULL);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&signals, number) == 1)
+            (void)sigaction(number, &standard, NULL);
     (void)pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
     if (atomic_load(&program->started)) {
         pawl_worker_drain_within(program->worker, goodbye_ms);

@@ -30,7 +30,7 @@ select is((select string_agg(found, ', ') from pawl.doctor() where what = 'privi
 revoke all on all routines in schema pawl from public;
 do $$ begin execute format('revoke all on schema pawl from %I', 'bound_' || current_database()); grant execute on all routines in schema pawl to public; end $$;
 select is((select string_agg(found, ', ') from pawl.doctor() where what = 'privileges' and found like '%lacks USAGE%'),
-    'role "bound_' || current_database() || '" lacks USAGE on 1 object of schema pawl that a grant names, for example pawl', 'doctor says which role lacks what it was granted');
+    'role "bound_' || current_database() || '" lacks USAGE on 1 object of schemas pawl and pawl_data that a grant names, for example pawl', 'doctor says which role lacks what it was granted');
 \getenv pawl_sql PAWL_SQL
 \if :{?pawl_sql}
 \else

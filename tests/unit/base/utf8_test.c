@@ -115,6 +115,21 @@ a_text_is_valid_if_all_of_it_is(void **state)
 }
 
 static void
+a_terminal_obeys_controls_and_directions(void **state)
+{
+    static const char *const obeyed[] = {"\n", "\x1b", "\x7f", "\x80", "\xc2\x9b", "\xd8\x9c",
+        "\xe2\x80\x8f", "\xe2\x80\xae", "\xe2\x81\xa6"};
+    static const char *const shown[] = {
+        " ", "~", "\xc2\xa0", "\xc3\xb6", "\xe2\x80\xa6", "\xe2\x81\xaa", "\xf0\x9f\x98\x80"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(obeyed) / sizeof(obeyed[0]); i++)
+        assert_true(pw_utf8_is_control(obeyed[i], strlen(obeyed[i])));
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        assert_false(pw_utf8_is_control(shown[i], strlen(shown[i])));
+}
+
+static void
 a_cut_falls_between_two_characters(void **state)
 {
     static const char text[] = "a\xc3\xb6\xe6\x97\xa5\xf0\x9f\x98\x80z";
@@ -139,6 +154,7 @@ main(void)
         cmocka_unit_test(of_four_bytes_only_those_up_to_the_last_code_point),
         cmocka_unit_test(a_character_that_is_cut_off_is_none),
         cmocka_unit_test(a_text_is_valid_if_all_of_it_is),
+        cmocka_unit_test(a_terminal_obeys_controls_and_directions),
         cmocka_unit_test(a_cut_falls_between_two_characters),
     };
 

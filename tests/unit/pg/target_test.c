@@ -141,15 +141,25 @@ hosts_and_limits_of_a_service_count_like_those_of_the_user(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* As psql has it, and so that a worker and the command pawl read PAWL_DATABASE_URL alike. */
+static void
+a_word_alone_is_the_name_of_a_database(void **state)
+{
+    struct pw_target target = make_target("it's \\ a name");
+
+    (void)state;
+    assert_string_equal(target.values[place_of(&target, "dbname")], "it's \\ a name");
+}
+
 static void
 words_that_cannot_be_read_are_not_repeated(void **state)
 {
-    static const char *const bad[] = {"password=sesame open", "sesame",
-        "postgresql://u:sesame@[::1/", "nothing=sesame", "postgresql://u:sesame/3@db.example/shop",
-        "postgresql://u:sesame,1/3@db.example/shop", "postgresql://u:12345678/open@db.example/shop",
-        "postgresql://u:0/open@db.example/shop", "postgresql://u:open@sesame@db.example/shop",
-        "postgresql://u:open@a,sesame@db.example/", "port=5432,sesame", "host=db port='1 sesame'",
-        "host=a,open@b"};
+    static const char *const bad[] = {"password=sesame open", "u:sesame@db.example/shop",
+        "http://sesame", "postgresql://u:sesame@[::1/", "nothing=sesame",
+        "postgresql://u:sesame/3@db.example/shop", "postgresql://u:sesame,1/3@db.example/shop",
+        "postgresql://u:12345678/open@db.example/shop", "postgresql://u:0/open@db.example/shop",
+        "postgresql://u:open@sesame@db.example/shop", "postgresql://u:open@a,sesame@db.example/",
+        "port=5432,sesame", "host=db port='1 sesame'", "host=a,open@b"};
     struct pw_target target;
 
     (void)state;
@@ -183,6 +193,7 @@ main(void)
         cmocka_unit_test(without_words_libpqs_own_variables_count),
         cmocka_unit_test(several_hosts_must_be_writable_unless_the_user_says_otherwise),
         cmocka_unit_test(hosts_and_limits_of_a_service_count_like_those_of_the_user),
+        cmocka_unit_test(a_word_alone_is_the_name_of_a_database),
         cmocka_unit_test(words_that_cannot_be_read_are_not_repeated),
         cmocka_unit_test(all_ports_and_hosts_of_libpq_are_taken),
     };
