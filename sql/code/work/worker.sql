@@ -267,6 +267,10 @@ declare
     v_given int;
 begin
     perform pawl._only_read_committed('leave');
+    -- 1. A leaves, and its session is checked. 2. B raises the epoch; A waits for the table of tasks. 3. B commits, and A continues: it
+    -- would release tasks for a session of an older epoch. So A has its lock first, and B waits for A or A for B.
+    -- guard:leave_epoch
+    lock table pawl_data.task in row exclusive mode;
     perform pawl._session(session);
     v_given := pawl._release_held(session, v_now, 10000, false, false);
     update pawl_data.worker w
@@ -279,7 +283,7 @@ $$;
 comment on function pawl.leave(bigint) is
 'Ends a session cleanly: the tasks that it still holds are released and count neither as an attempt nor as a crash. Returns how many tasks were released. If another transaction holds one of them, the session stays and the call can be repeated.
 If repeated: raises PW005, the session has ended.
-Locks: its tasks, skipping locked ones.
+Locks: its tasks, skipping locked ones; waits for a raise_epoch() in progress.
 Errors: PW005 the session has ended, PW008 isolation level, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch.
 Limits: 10,000 tasks.';
 
