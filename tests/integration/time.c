@@ -162,7 +162,7 @@ work_without_an_end_is_left_in_time(void **state)
     scene_start(scene);
     scene_trigger(scene, "time.endless", "{}");
     assert_int_equal(pawl_test_run_until_idle(scene->worker, 200, &error), PAWL_ETIMEOUT);
-    scene_has(pawl_error_message(error), "runs can still go on");
+    scene_has(pawl_error_message(error), "runs can still continue");
     pawl_error_free(error);
     scene_do(scene, "select pawl.kill(array[$1::uuid])", scene->run_id);
 }

@@ -312,9 +312,24 @@ completion_script(FILE *out, const char *shell)
         {"bash",
             "_pawl()\n"
             "{\n"
-            "    local IFS=$'\\n'\n"
-            "    COMPREPLY=($(pawl complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null))\n"
-            "    if [ $? = 3 ]; then compopt +o default 2>/dev/null; fi\n"
+            "    local IFS=$'\\n' line=$COMP_LINE part code i n=-1\n"
+            "    local -a words=()\n"
+            /* bash divides words at ":" and "=", too, as in a URI or --status=ERROR: parts without a blank between them are one word. */
+            "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
+            "        part=${COMP_WORDS[i]}\n"
+            "        case $line in\n"
+            "        '' | [[:blank:]]*) words[++n]=$part ;;\n"
+            "        *) if ((i == 0)); then words[++n]=$part; else words[n]+=$part; fi ;;\n"
+            "        esac\n"
+            "        line=${line#*\"$part\"}\n"
+            "    done\n"
+            "    COMPREPLY=($(pawl complete -- \"${words[@]:1}\" 2>/dev/null))\n"
+            "    code=$?\n"
+            /* Only the last part is replaced. */
+            "    case $part in [:=]) part= ;; esac\n"
+            "    COMPREPLY=(\"${COMPREPLY[@]#\"${words[n]%\"$part\"}\"}\")\n"
+            "    if [ -z \"${COMPREPLY[*]}\" ]; then COMPREPLY=(); fi\n"
+            "    if [ $code = 3 ]; then compopt +o default 2>/dev/null; fi\n"
             "}\n"
             "complete -o default -F _pawl pawl\n"},
         {"zsh",

@@ -253,10 +253,10 @@ print_step(FILE *out, const struct frame *frame, const struct step *step)
     if (frame->rounds)
         (void)fprintf(out, "  %5" PRId64, step->round);
     (void)snprintf(tries, sizeof(tries), "%" PRId64, step->attempt);
-    (void)fprintf(out, "  %5s", tries);
+    (void)fprintf(out, "  %8s", tries);
     if (step->started_us >= 0)
         time_text_write_span(took, until_us - step->started_us);
-    (void)fprintf(out, "  %7s  ", step->copied ? "copied" : took);
+    (void)fprintf(out, "  %8s  ", step->copied ? "copied" : took);
     print_bar(out, frame, step);
     (void)fputc('\n', out);
     if (step->child[0] != '\0')
@@ -283,7 +283,7 @@ measure_steps(struct frame *frame, const pawl_rows *run, bool all)
     struct pw_json_walk walk;
     struct step step;
     size_t count = 0;
-    size_t others = 2 + 2 + 8 + 2 + 7 + 2 + 5 + 2 + 7 + 2 + BAR + (frame->rounds ? 7U : 0U);
+    size_t others = 2 + 2 + 8 + 2 + 7 + 2 + 8 + 2 + 8 + 2 + BAR + (frame->rounds ? 7U : 0U);
     size_t most = NAME_MOST;
 
     if (term_width() > 0)
@@ -313,9 +313,9 @@ print_steps(FILE *out, struct frame *frame, const pawl_rows *run, size_t steps_m
 
     if (count == 0)
         return;
-    (void)fprintf(out, "\n%s  %-*s  %-8s  %-7s%s  %5s  %7s%s\n", term_style(TERM_OUT, TERM_DIM),
-        (int)frame->name_columns, "STEP", "KIND", "STATE", frame->rounds ? "  ROUND" : "", "TRIES",
-        "TOOK", term_style(TERM_OUT, TERM_PLAIN));
+    (void)fprintf(out, "\n%s  %-*s  %-8s  %-7s%s  %8s  %8s%s\n", term_style(TERM_OUT, TERM_DIM),
+        (int)frame->name_columns, "STEP", "KIND", "STATE", frame->rounds ? "  ROUND" : "",
+        "ATTEMPTS", "DURATION", term_style(TERM_OUT, TERM_PLAIN));
     for (walk_steps(&walk, run); next_step(&walk, &step);) {
         bool hidden = steps_max > 0 && run_view_map_hides(&map, step.name, step.state, &walk);
 

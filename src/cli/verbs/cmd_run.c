@@ -72,7 +72,7 @@ const struct command cmd_run[] = {
                 "for a time (--key-ttl, --key-while-active), runs that had it before are searched "
                 "for as well.\n\n" LIST_TEXT("run"),
         .verb = "list_runs",
-        .columns = "run_id workflow status triggered_at reason ended_at execution key",
+        .columns = "run_id workflow status triggered_at reason ended_at key execution",
         .options =
             (const struct option[]){
                 {.kind = KIND_WORKFLOW,
