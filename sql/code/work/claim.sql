@@ -13,8 +13,8 @@ end
 $$;
 comment on function pawl._claim_max() is 'bytes of records, of inputs, and of metadata, that one claim hands out';
 
--- Which of the picked tasks (locked) of coded runs a claim leaves for the next one, because the inputs before them have p_max bytes. Inputs
--- that are part of a task's row are small.
+-- Returns the picked tasks (locked) of coded runs that this claim leaves for the next one, because the inputs up to them exceed p_max
+-- bytes. The first input is never left. Inputs in the row of a task are small and do not count.
 create or replace function pawl._over_input(p_tids tid[], p_max bigint)
 returns text[]
 language plpgsql
@@ -69,8 +69,8 @@ end
 $$;
 comment on function pawl._over_metadata(tid[], bigint) is 'tasks whose metadata exceeds the limit of one claim';
 
--- The picked tasks (locked) without those that this claim does not hand out: p_left_out stay ready for the next one,
--- p_too_large end, because no claim can hand out what they have recorded, and a rollback would need it too.
+-- Returns the picked tasks (locked) without the tasks that this claim does not return. Tasks in p_left_out stay ready for the next claim.
+-- Tasks in p_too_large end, because no claim can return their records, and a rollback would need these, too.
 create or replace function pawl._leave_out_tasks(p_all tid[], p_left_out text[], p_too_large text[], p_now timestamptz)
 returns tid[]
 language plpgsql
@@ -90,8 +90,9 @@ begin
         select t.* from pawl_data.task t where t.ctid = any (p_all) and t.run_id || ' ' || t.task_no = any (p_too_large)
     loop
         if v_task.task_no > 0 then
-            -- The rest of the run need not end with this one claim: whoever holds task 0 has it for a moment only. And with
-            -- another of its tasks the run may have let this one go.
+            -- 1. This claim has picked tasks 1 and 2 of a flow, and the records of both are too large. 2. The failure of task 1 ends the
+            -- flow and removes task 2. Without the second test task 2 would be finished although it is gone. If another transaction holds
+            -- task 0, it does so for a moment only, and a later claim ends the task.
             -- guard:large_once
             if pawl._lock_flow(v_task.run_id) and exists (
                 select from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = v_task.task_no) then
@@ -101,13 +102,13 @@ begin
             continue;
         end if;
         v_undone := pawl._undone(v_task);
-        -- If its parent is locked, it stays where it is, and the next claim tries again.
+        -- If another transaction holds its parent, the run stays ready, and the next claim tries again.
         perform pawl._end_run(v_task, 'e', null,
             case when json_array_length(v_undone) = 0 then v_error
                  else json_build_object('code', 'rollback_failed', 'error', v_error,
                           'cause', coalesce(v_task.ending -> 'error', v_error),
                           'status', coalesce(v_task.ending ->> 'status', 'ERROR'), 'not_undone', v_undone) end, p_now);
-        -- For what stands behind it: whoever claims may be told that there is nothing.
+        -- Wake a worker for the tasks after it in the queue: this claim may return nothing, and its worker then sleeps.
         perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
     end loop;
     return array(
@@ -119,8 +120,8 @@ end
 $$;
 comment on function pawl._leave_out_tasks(tid[], text[], text[], timestamptz) is 'takes out of a claim what it cannot hand out';
 
--- The picked tasks (locked) without those of flows that are to end: nothing new starts there. They were left over by
--- a claim that came to nothing, and go now.
+-- Returns the picked tasks (locked) without tasks of flows that are ending, where nothing new starts. Such a task is left over: when the
+-- flow began to end, a claim had locked it, and then did not take it. It is removed now.
 create or replace function pawl._without_ending(p_all tid[], p_now timestamptz)
 returns tid[]
 language plpgsql
@@ -153,7 +154,7 @@ end
 $$;
 comment on function pawl._without_ending(tid[], timestamptz) is 'takes tasks of flows that are to end out of a claim';
 
--- Looks at each of the picked tasks (locked) alone. One that fails waits for a minute; for the others a worker is woken.
+-- Loads each of the picked tasks (locked) alone. A task that fails waits for a minute. Wakes a worker for the queue of each task.
 create or replace function pawl._defer_broken(p_all tid[], p_now timestamptz, p_error text)
 returns void
 language plpgsql
@@ -181,7 +182,8 @@ begin
         end;
         perform pawl._wake_one(v_task.queue_id, v_task.tenant, p_now);
     end loop;
-    -- What failed was none of this, as the end of a flow whose history is gone: one task after the other is put off, until the queue goes on.
+    -- No task failed alone. The error came from elsewhere, such as the end of a flow whose history is gone. So the first task is deferred,
+    -- and each further claim defers another, until the queue moves again.
     if not v_found then
         select t.* into v_task from pawl_data.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
         perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
@@ -193,8 +195,8 @@ end
 $$;
 comment on function pawl._defer_broken(tid[], timestamptz, text) is 'defers tasks that no claim can return';
 
--- Loads what a claim returns with the tasks that it has picked and locked: records of runs that ran before, inputs of flows, and which runs
--- have a time limit. picked: the tasks that are left to be claimed.
+-- Loads the values that a claim returns with the tasks that it has picked and locked. These are records of runs that ran before, inputs of
+-- flows, and which runs have a time limit. picked: the tasks that are left to be claimed.
 create or replace function pawl._load_picked(
     p_picked tid[], p_ids uuid[], p_tasks int[], p_flow boolean, p_apart boolean, p_now timestamptz, out picked tid[],
     out records json[], out keys text[], out flow_keys text[], out flow_inputs json[], out limited uuid[])
@@ -207,12 +209,14 @@ declare
     v_too_large text[];
 begin
     picked := p_picked;
-    -- 1. A run has a record that cannot be read, or its partition was taken away by hand. 2. Each claim of its queue picks it first, and
-    -- fails. So it is put off, noted, and left to whoever reads what doctor() says; the others of the queue are claimed.
+    -- 1. A run has a record that cannot be read, or an operator removed its partition by hand. 2. Each claim of its queue picks the run
+    -- first, and fails. Without the handler no task of the queue could be claimed. So this claim defers the run and records the failure,
+    -- which doctor() shows. Later claims take the other tasks of the queue.
     -- guard:claim_broken_run
     begin
         if p_ids is not null then
-            -- By the time of now: another session's housekeeping may have found a wait over that was not when this call began.
+            -- With the current time instead of p_now: a wait may have timed out since this call began. Housekeeping of another session may
+            -- have made its task ready since.
             perform pawl._settle_due(p_ids, p_tasks, pawl.now());
             select r.records, r.left_out, r.too_large into records, v_left_out, v_too_large
             from pawl._load_records(p_ids, p_tasks, pawl._claim_max()) r;
@@ -347,7 +351,7 @@ begin
         where w.ctid = any (array(select i.ctid from pawl_data.worker i where i.session_id = session for update skip locked));
     end if;
     if cardinality(v_queues) = 1 and v_left < v_max then
-        -- Once for all.
+        -- All tasks are of one queue: read its name and its limit once.
         select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
         from pawl_data.queue q where q.queue_id = v_queues[1];
     end if;
@@ -357,10 +361,11 @@ begin
         execution = t.execution + (start is not false)::int, started = start is not false, claimed_at = v_now,
         started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
     where t.ctid = any (v_all)
-      -- In the statement that writes: it may have waited for an operator who raised the epoch.
+      -- Tested in the UPDATE itself. 1. A, this claim, has checked its epoch and session. 2. A waits for a lock, such as the one of
+      -- raise_epoch(). 3. B raises the epoch, or sweeps the session, and commits. 4. A continues. Without the first test A would claim
+      -- under an old epoch; without the second for an ended session, whose tasks only the chore workers reclaims.
       -- guard:claim_epoch
       and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
-      -- Or for anything else while the session was swept: what is given to it now is taken back by a chore only.
       and exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null)
     returning t.run_id, t.task_no, t.fence,
               coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.execution, t.tenant, t.triggered_at, t.rolling_back,
@@ -432,7 +437,7 @@ begin
                 when t.paused is not null then 'paused' end
     from pawl_data.task t
     join pawl_data.queue q on q.queue_id = t.queue_id
-    -- As a heartbeat tells it.
+    -- The same rule as in heartbeat(): a task that was being committed when its flow failed is not marked itself.
     left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
     where t.place = 'h' and t.session_id = session
     order by t.run_id, t.task_no

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Commit many: the one call through which a worker reports progress. Plain items of plain tasks go
--- through one statement that locks, checks and writes; everything else goes item by item (item.sql).
+-- Commit many: the one call through which a worker reports progress. Plain items of plain tasks go through one statement that locks, checks
+-- and writes; other items are applied one by one (commit_item.sql).
 
 create or replace function pawl._check_commit(p_count int, p_lengths int[])
 returns void
@@ -21,7 +21,8 @@ end
 $$;
 comment on function pawl._check_commit(int, int[]) is 'refuses a commit whose lists do not fit together';
 
--- A run of which one item was taken set-wise and another was not (a row that came free in between) would have its items taken out of order. Rare; the whole call is to be sent again.
+-- Raises if the set-wise statement has applied some items of a claim and not all, because the row was locked for part of the call. Their
+-- order would be lost. This is rare; the worker sends the whole call again.
 create or replace function pawl._check_whole(p_runs uuid[], p_tasks int[], p_fences int[], p_done bigint[])
 returns void
 language plpgsql
@@ -40,8 +41,8 @@ end
 $$;
 comment on function pawl._check_whole(uuid[], int[], int[], bigint[]) is 'refuses a call of which a run was taken in part';
 
--- Items of one run are taken in order: all of them in the set-wise statement of commit(), or all of them one by one. Returns the runs whose
--- items are not all plain, and locks the flows whose tasks the statement ends.
+-- Items of one run are applied in order: all of them in the set-wise statement of commit(), or all of them one by one. Returns the runs
+-- whose items are not all plain, and locks the flows whose tasks the statement ends.
 create or replace function pawl._runs_one_by_one(
     p_runs uuid[], p_tasks int[], p_kinds text[], p_names text[], p_payloads text[], p_seqs int[], p_options text[], p_payload_max int)
 returns uuid[]
@@ -55,13 +56,13 @@ declare
     v_names text;
     v_named boolean;
 begin
-    -- Names are tested all at once, because one regular expression over many costs what it costs over one. As many
-    -- numbers as names and one space less: or a name holds what stands between them.
+    -- Test all names at once, because one regular expression over many names costs as much as over one. There must be one # for each name
+    -- and one space fewer than names; otherwise a name contains one of them itself.
     v_names := array_to_string(p_names, ' ');
     v_named := v_names !~ '[^a-z0-9_./# -]|//|(^| )[/#]|/#|#(?![0-9]{1,9}( |$))'
                and length(v_names) - length(replace(v_names, '#', '')) = cardinality(array_remove(p_names, null))
                and length(v_names) - length(replace(v_names, ' ', '')) = cardinality(array_remove(p_names, null)) - 1;
-    -- A step without its place gets one when it is its turn, so its neighbours must not be faster.
+    -- A step without a number (seq) gets the next one when its turn comes. So other items of its run must not be applied ahead of it.
     v_mixed := array(
         select i.run_id
         from unnest(p_runs, p_kinds, p_names, p_payloads, p_seqs, p_options) i (run_id, kind, name, payload, seq, option)
@@ -74,7 +75,8 @@ begin
             -- guard:payload_max
             and octet_length(i.payload) <= p_payload_max
             and octet_length(i.payload) - octet_length(replace(replace(i.payload, '{', ''), '[', '')) <= 64, false));
-    -- Steps know no order among themselves, but nothing is recorded behind an end.
+    -- Steps need no order among themselves, but nothing is recorded after an end. If a complete precedes another item of its task, the run
+    -- is applied one by one.
     if 'complete' = any (p_kinds) and not p_kinds <@ array['complete'] then
         v_mixed := v_mixed || array(
             select i.run_id
@@ -173,7 +175,7 @@ begin
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
         cardinality(payloads), cardinality(seqs), cardinality(tasks), cardinality(millis), cardinality(options)]);
     select least(s.payload_max, 29999), case when s.tenants_bound then pawl._bound_tenant() end,
-           -- As _are_late() has it; without the call.
+           -- The test of _are_late(), without the call.
            v_now > s.partitions_until - interval '26 hours'
            or s.partitions_until > v_now + interval '192 hours' and s.partitions_until < 'infinity'
     into v_max, v_bound, v_late
@@ -197,10 +199,10 @@ begin
               and not (t.crashes > 0 or t.woken or t.undo or t.rolling_back or t.kept or t.attached
                        or t.retries is not null or t.ending is not null or t.paused is not null
                        or t.parent_id is not null)
-              -- A task that was not said to have started has its records loaded by no later claim, and a run of
-              -- more than a day is kept apart at its end.
+              -- A task without a start has execution 0, so no later claim would load its records. A run of more than a day is stored in the
+              -- kept tables at its end.
               and t.started and t.triggered_at > v_now - interval '24 hours'
-              -- In a later round the unique index does not see what an earlier one has recorded.
+              -- In a later round the unique index does not find the records of earlier rounds.
               and t.round = 1
               and (v_bound is null or t.tenant = v_bound)
             -- guard:commit_lock

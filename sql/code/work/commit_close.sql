@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Items that end or interrupt a claim (complete, fail, suspend, release, drift), and the two that only
--- tell something about it (start, note).
+-- Items that end or interrupt a claim (complete, fail, suspend, release, drift), and the two that only report something about it (start,
+-- note).
 
 create or replace function pawl._commit_close(
     p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_option json, out answer text,
@@ -18,7 +18,7 @@ begin
     elsif p_kind = 'suspend' then
         select s.answer, s.reason into answer, reason from pawl._suspend(p_task, p_now) s;
     elsif p_kind = 'release' then
-        -- Not started, or taken by mistake: as if it had never been claimed, except for the fence.
+        -- The worker did not start the task, or does not recognize it: as if it had never been claimed, except for the fence.
         update pawl_data.task t
         set place = case when t.paused is not null then 'w' else pawl._ready_place(t.crashes) end,
             due_at = case when t.paused is not null then 'infinity' else t.due_at end,
@@ -73,7 +73,8 @@ begin
         return;
     end if;
     answer := pawl._end_run(p_task, 's', coalesce(p_payload, 'null')::json, null, p_now);
-    -- What is busy is sent again.
+    -- Only if the answer is ok. 1. The parent is locked, and this item is answered busy. 2. The worker sends the item again. Without the
+    -- test each repetition would write another audit row.
     -- guard:unused_once
     if answer = 'ok' and json_array_length(p_option -> 'unused') > 0 then
         perform pawl._audit(p_task.run_id, p_task.task_no, pawl._is_kept(p_task), p_now, 'unused_records', p_option -> 'unused');
@@ -113,7 +114,7 @@ end
 $$;
 comment on function pawl._fail(pawl_data.task, timestamptz, text, json) is 'repeats or ends a run whose handler returned an error';
 
--- Lets go of a task that waits until p_due, unless an operator has paused it.
+-- Releases a task that waits until p_due. If an operator has paused it, it waits for the resume instead.
 create or replace function pawl._let_go(p_task pawl_data.task, p_now timestamptz, p_due timestamptz, p_reason text)
 returns void
 language plpgsql
@@ -126,7 +127,7 @@ begin
         due_at = case when t.paused is not null then 'infinity' else p_due end,
         reason = case when t.paused is not null then 'operator' when p_due > p_now then p_reason end,
         session_id = null, request = null, started = false, recorded = true,
-        -- What resume must know: that it was to go on at once, or what it waits for.
+        -- For resume(): whether the task was due at once (woken), or when it is due and what it waits for (paused).
         woken = t.paused is not null and p_due <= p_now,
         paused = case when t.paused is not null then json_build_object('at', t.paused -> 'at', 'by', t.paused -> 'by',
             'why', t.paused -> 'why', 'due', p_due, 'reason', p_reason) end
@@ -135,7 +136,7 @@ end
 $$;
 comment on function pawl._let_go(pawl_data.task, timestamptz, timestamptz, text) is 'makes a held task wait until it is due';
 
--- No branch of the run can move. It is due when the first of its waits and tries is.
+-- Suspends a run of which no branch can continue. The run is due when the first of its waits and retries is due.
 create or replace function pawl._suspend(p_task pawl_data.task, p_now timestamptz, out answer text, out reason text)
 language plpgsql
 volatile
@@ -151,8 +152,8 @@ begin
         perform pawl._let_go(p_task, p_now, p_now, null);
         return;
     end if;
-    -- A try that was due at the claim already, and that the handler has not made again, comes last: or a run that
-    -- went another way would never rest.
+    -- A retry that was due at the claim already, and that the handler did not execute, sorts last. Otherwise a run whose code took another
+    -- way would be due again at once after each suspend.
     select d.due_at, d.why into v_due, v_why
     from (
         select w.due_at, case w.kind when 'a' then 'signal' else pawl._kind_name(w.kind) end, false

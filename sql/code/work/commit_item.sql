@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One item of a commit: lock, check, and hand over to the function for its kind.
 
--- The items that p_done does not name, in order. Once an item of a claim was not taken, the later ones are not looked
--- at: a run must not end without a step that was to be recorded before. They are busy, so that they are sent again, or
--- lease_lost as the first one is. With p_each each item is protected from the others, which costs a subtransaction.
+-- Applies the items that p_done does not list, in order. After a rejected item later items of the same claim are not examined: a run must
+-- not end without a step that precedes its end. They answer busy, so that the worker sends them again, or lease_lost if the first one did.
+-- With p_each an error in one item leaves other items alone, which costs a subtransaction for each.
 create or replace function pawl._commit_rest(
     p_session bigint, p_now timestamptz, p_runs uuid[], p_tasks int[], p_fences int[], p_kinds text[], p_names text[],
     p_payloads text[], p_seqs int[], p_millis int[], p_options text[], p_done bigint[], p_each boolean)
@@ -15,7 +15,7 @@ as $$
 #variable_conflict use_column
 declare
     v_item record;
-    -- By the number of the claim (run, task and fence): if an item of it was not taken, what the later ones are answered.
+    -- By the number of a claim (run, task and fence): the answer for its later items after one of its items was rejected.
     v_stopped text[] := array_fill(null::text, array[cardinality(p_runs)]);
 begin
     for v_item in
@@ -39,8 +39,8 @@ begin
             from pawl._commit_item(p_session, p_now, v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence,
                 v_item.kind, v_item.name, v_item.payload, v_item.seq, v_item.millis, v_item.option::json) a;
         end if;
-        -- A cancelled run takes nothing but the item that lets go of it, so that one is not held up; and nothing
-        -- follows from a note.
+        -- The answer cancelled stops no later item, because a cancelled run still accepts the item that releases it. A refused note stops
+        -- none either, because no item depends on a note.
         if answer in ('busy', 'lease_lost', 'refused') and not (answer = 'refused' and v_item.kind is not distinct from 'note')
            and v_stopped[v_item.claim] is null then
             v_stopped[v_item.claim] := case when answer = 'lease_lost' then answer else 'busy' end;
@@ -71,7 +71,8 @@ end
 $$;
 comment on function pawl._commit_item_alone(bigint, timestamptz, uuid, int, int, text, text, text, int, int, text) is 'commits one item; if its data is bad, only that item is refused';
 
--- Whether a task that no session holds was let go of by this very item, whose reply was lost; with the value that was recorded.
+-- Returns whether an earlier call has applied this item, so that only its reply was lost, and the recorded value. No session holds the
+-- task.
 create or replace function pawl._was_done(p_task pawl_data.task, p_fence int, p_kind text, p_name text, p_closing boolean, out done boolean, out value json)
 language plpgsql
 stable
@@ -80,7 +81,7 @@ as $$
 begin
     done := false;
     if p_task.fence = p_fence then
-        -- Only this claim can have let go of it without raising the fence.
+        -- Only this claim can have released the task without raising the fence.
         value := pawl._recorded(p_task.run_id, p_task.task_no, p_name);
         done := p_kind in ('suspend', 'release', 'fail', 'start', 'note') or value is not null
                 or p_kind = 'retry' and p_task.retries -> p_name is not null;
@@ -108,7 +109,7 @@ declare
     v_closing boolean := p_kind in ('complete', 'fail', 'suspend', 'release', 'drift');
     v_done boolean;
 begin
-    -- Errors are read by us later on.
+    -- The engine reads values out of errors later, and would fail at characters that a text cannot hold.
     -- guard:readable_errors
     if p_kind in ('retry', 'fail', 'step_error') then
         p_payload := pawl._readable(p_payload);
@@ -117,7 +118,8 @@ begin
     select t.* into v_task
     from pawl_data.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)
     for update skip locked;
-    -- A statement of its own, after the lock: that may have waited for an operator who raised the epoch.
+    -- A separate statement after the lock. 1. A, this commit, waits for the lock of B, raise_epoch(), on the table of tasks. 2. B commits.
+    -- 3. A continues, and this statement takes a new snapshot. Without the test A would write under the old epoch.
     -- guard:item_epoch
     if p_session >> 32 is distinct from (select s.epoch from pawl_data.setting s where s.only_row) then
         answer := 'lease_lost';
@@ -147,7 +149,7 @@ begin
         return;
     end if;
     if p_task > 0 and v_closing then
-        -- What lets go of a task of a flow concerns the whole run.
+        -- An item that releases a task of a flow concerns the whole run, so lock the run, too.
         if not pawl._lock_flow(p_run) then
             answer := 'busy';
             reason := 'another transaction holds the run';
@@ -163,8 +165,9 @@ begin
         from pawl._commit_task(v_run, v_task, p_now, p_kind, p_name, p_payload, p_option) s;
         return;
     end if;
-    -- A task starts its children under the lock of its run: a failure at the same time would not see the child, and nobody would
-    -- cancel it. What else a task waits for goes with it.
+    -- 1. A, this commit, starts a child for a task of a flow. 2. B fails a sibling task and cancels the children of the run. 3. Unless A
+    -- holds task 0, B does not see the new child, and the child outlives its flow. So A locks task 0, or answers busy. Other waits of a
+    -- task end with the task.
     -- guard:child_meets_flow
     if p_task > 0 and p_kind = 'child' then
         perform from pawl_data.task t where t.run_id = p_run and t.task_no = 0 for update skip locked;
@@ -174,10 +177,11 @@ begin
             return;
         end if;
     end if;
-    -- A flow that has failed still takes what its tasks record; what was cancelled does not.
+    -- A flow that has failed still records results of its tasks; a cancelled run or flow does not.
     -- guard:item_cancel
     if v_task.ending is not null and not v_task.rolling_back and (p_task = 0 or v_task.ending ->> 'status' = 'CANCELLED')
-       -- Nothing new starts there, so there is nothing to wait for either; the task itself may not be marked.
+       -- In a flow that is ending nothing new starts, so a task cannot wait for anything either. The task itself may lack the mark; task 0
+       -- has it.
        or p_task > 0 and p_kind in ('sleep', 'event', 'signal', 'approval', 'child') and exists (
            select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and t.ending is not null) then
         answer := 'cancelled';
@@ -208,7 +212,7 @@ end
 $$;
 comment on function pawl._commit_item(bigint, timestamptz, uuid, int, int, text, text, text, int, int, json) is 'commits one item and answers for it';
 
--- What is wrong with the item itself.
+-- Returns why an item is invalid, or null.
 create or replace function pawl._item_problem(
     p_task pawl_data.task, p_kind text, p_name text, p_payload text, p_option json, p_seq int)
 returns text
@@ -260,8 +264,8 @@ end
 $$;
 comment on function pawl._item_problem(pawl_data.task, text, text, text, json, int) is 'why an item cannot be taken, or null';
 
--- A late result is worth an audit row, once for each claim, kind and name: whoever sends it again has not done it again.
--- False: another call of the session is noting late results, perhaps this one, so it is to be sent again.
+-- Writes an audit row for a late result, once for each claim, kind and name: a repeated item is not a second result. Returns false if
+-- another call of the session is recording late results, perhaps this one; then the worker sends the item again.
 create or replace function pawl._noted_late(
     p_run uuid, p_task int, p_kept boolean, p_now timestamptz, p_session bigint, p_fence int, p_kind text, p_name text)
 returns boolean
@@ -280,8 +284,8 @@ begin
         return true;
     end if;
     -- 1. A sends a result late, and loses the connection. 2. B, another connection of the session, sends it again before A has committed.
-    -- What has ended has no row of its own to meet at, so all that a session sends late takes turns at the session's row: without, B would
-    -- not see A's audit row and write a second one.
+    -- An ended run has no task row to lock, so all late results of a session take turns at the row of the session. Without the lock B would
+    -- not see the audit row of A, and would write a second one.
     -- guard:late_lock
     perform from pawl_data.worker w where w.session_id = p_session for no key update skip locked;
     if not found then
@@ -301,7 +305,7 @@ end
 $$;
 comment on function pawl._noted_late(uuid, int, boolean, timestamptz, bigint, int, text, text) is 'audits a write that came after its fence was raised';
 
--- What an item of this name came to, for a claim that is over and asks again.
+-- Returns the record or the open wait of this name, for an item that is sent again after its claim has ended.
 create or replace function pawl._recorded(p_run uuid, p_task int, p_name text)
 returns json
 language plpgsql
@@ -310,7 +314,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return coalesce(
-        -- First, because a record of that name is of an earlier round.
+        -- The open wait first: if there is one, a record of that name is of an earlier round.
         (select json_build_object('state', 'PAUSED', 'child', w.child_id)
          from pawl_data.wait w where w.run_id = p_run and w.task_no = p_task and w.name = p_name and w.kind <> 'l'),
         (select json_build_object('state', pawl._state_name(s.state), 'output', s.output, 'error', s.error)
@@ -338,7 +342,7 @@ begin
         reason := 'another transaction holds the run';
         return;
     end if;
-    -- Its run may live on without it, if that is one of a flow.
+    -- A run of a flow can outlive the task.
     select t.kept into v_kept
     from pawl_data.task t
     join pawl_data.queue q on q.queue_id = t.queue_id
@@ -366,8 +370,8 @@ begin
             return;
         end if;
     end if;
-    -- What a cancelled run answered the first time it answers again; its undos are another matter. The fence of a flow's task
-    -- is no fence of the run.
+    -- This claim has ended the run, so an item that is sent again answers already. A run that was cancelled without a rollback answers
+    -- cancelled again, below. Without the test of p_task a task of a flow would pass with a fence that is not the run's.
     -- guard:missing_task_fence
     if p_task = 0 and v_run.session_id = p_session and v_run.fence = p_fence and (v_run.status <> 'c' or v_run.rolled_back) then
         value := pawl._recorded(p_run, p_task, p_name);
@@ -376,7 +380,7 @@ begin
             reason := 'this claim has failed the run';
             return;
         end if;
-        -- Waits and tries leave no record when the run ends before them.
+        -- Waits and retries leave no record if the run ends first.
         if value is not null or p_kind not in ('step', 'begin', 'step_error', 'confirm')
                                 and (v_run.status <> 'c' or v_run.rolled_back) then
             answer := 'already';
@@ -399,7 +403,8 @@ end
 $$;
 comment on function pawl._missing(bigint, timestamptz, uuid, int, int, text, text) is 'answers for an item whose task could not be locked';
 
--- Steps: a result, a start with an undo, a final failure, a try that failed, one recorded by the caller.
+-- Commits an item about a step. A result (step), a start with an undo (begin), a final failure (step_error) or a failed attempt (retry). A
+-- confirm asks whether the caller's transaction recorded the step.
 create or replace function pawl._commit_step(
     p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_millis int, p_option json,
     out answer text, out reason text, out value json)

@@ -15,7 +15,7 @@ declare
 begin
     answer := 'ok';
     if p_run.ending ->> 'status' = 'CANCELLED' or p_run.ending is not null and p_kind not in ('complete', 'fail') then
-        -- Cancelled, or to end anyway and nothing to record: the task goes.
+        -- The run was cancelled, or it is ending and this item records nothing: remove the task.
         if p_run.ending ->> 'status' = 'CANCELLED' then
             answer := 'cancelled';
             reason := p_run.ending ->> 'why';
@@ -53,7 +53,8 @@ end
 $$;
 comment on function pawl._commit_task(pawl_data.task, pawl_data.task, timestamptz, text, text, text, json) is 'commits an item that releases a flow''s task';
 
--- Whether a run can have, or have had, a task of this number: its workflow has a step for it, whose elements are tasks if it is a map.
+-- Returns whether a run can have, or have had, a task of this number. Its workflow then has a step for it, whose elements are tasks if it
+-- is a map.
 create or replace function pawl._has_task(p_run uuid, p_task int)
 returns boolean
 language plpgsql
@@ -92,7 +93,7 @@ begin
     where strpos(s.name, '#') = 0 and s.fence = p_fence and s.state in ('s', 'e')
     limit 1;
     if found and p_kind not in ('complete', 'fail') then
-        -- Waits and tries leave no record when the task ends before them.
+        -- Waits and retries leave no record if the task ends first.
         -- guard:task_repeated
         value := pawl._recorded(p_run, p_task, p_name);
         if value is not null or p_kind not in ('step', 'begin', 'step_error', 'confirm') then

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Which tasks a claim takes: queues with ready tasks, then the first tasks of each.
 
--- Where to start to look in a queue. Without a fresh mark, one segment that covers every priority; with
--- marks, one segment for each marked priority and one for each gap between them, in order.
+-- Returns the parts of a queue that a claim scans, in order. Without a fresh mark that is one segment of all priorities. With marks there
+-- is one segment for each marked priority and one for each gap between them.
 create or replace function pawl._segments(p_queue int, p_now timestamptz)
 returns table (priority_from int, priority_to int, due_from timestamptz, walked_at timestamptz)
 language plpgsql
@@ -13,8 +13,9 @@ declare
     v_next int := 0;
     v_mark record;
 begin
-    -- A mark counts for two seconds from the last walk that began at the beginning, however often it was moved
-    -- since: then what a slow transaction committed behind it is found.
+    -- A mark is valid for two seconds after the last scan from the beginning of the queue (walked_at), however often it was moved since.
+    -- 1. A triggers a run and stays in its transaction. 2. B claims, and leaves a mark later than the task of A. 3. A commits. Without the
+    -- two seconds no claim would find the task of A while the mark keeps moving.
     for v_mark in
         select distinct on (m.priority) m.priority, m.due_from, m.walked_at
         from pawl_data.queue_mark m
@@ -34,8 +35,8 @@ end
 $$;
 comment on function pawl._segments(int, timestamptz) is 'parts of a ready queue in the order a claim looks through them';
 
--- Locks up to p_max ready tasks of one queue and returns where they stand. If many dead row versions lay
--- in the way (a snapshot is held somewhere), it leaves a mark so that the next claim starts behind them.
+-- Locks up to p_max ready tasks of one queue and returns their row addresses. If the scan passed many dead row versions, which a held
+-- snapshot keeps, it leaves a mark. The next claim starts after them.
 create or replace function pawl._pick(p_queue int, p_max int, p_tenant text, p_now timestamptz)
 returns tid[]
 language plpgsql
@@ -55,10 +56,10 @@ declare
     v_walked_at timestamptz := p_now;
     v_started timestamptz := clock_timestamp();
 begin
-    -- A claimer whose snapshot is older than another's commit locks, for a moment, rows that the other has
-    -- just taken (a row lock follows the newest version before the condition is tested again), and makes
-    -- their next commit answer busy. Large claims of one queue therefore queue up, for a few milliseconds
-    -- at most, whatever the timer's grain: nobody waits longer for a transaction that is left open.
+    -- 1. A claims tasks and commits. 2. B, a claim with an older snapshot, locks the same rows for a moment. (A row lock follows the newest
+    -- version before the condition is tested again.) 3. The worker of A commits items in that moment, and they are answered busy. So claims
+    -- of more than 10 tasks of one queue take turns. A claim waits for a few milliseconds at most, whatever the grain of the timer is, even
+    -- if another transaction stays open.
     if p_max > 10 then
         for v_try in 1..8 loop
             exit when pg_try_advisory_xact_lock(1886287724, p_queue) or clock_timestamp() > v_started + interval '4 ms';
@@ -67,8 +68,8 @@ begin
     end if;
     for v_segment in select s.* from pawl._segments(p_queue, p_now) s loop
         if p_tenant <> '' then
-            -- By task_tenant_idx: 1. A has a million ready tasks in this queue. 2. B, a worker that is bound to another tenant, claims.
-            -- By the index of all tenants B would walk over A's tasks at every claim, and learn how many they are.
+            -- By task_tenant_idx: 1. Tenant A has a million ready tasks in this queue. 2. B, a worker that is bound to another tenant,
+            -- claims. By the index of all tenants B would walk over the tasks of A at every claim, and learn how many they are.
             -- guard:claim_by_tenant
             select array_agg(s.ctid) into v_more
             from (
@@ -101,7 +102,8 @@ begin
         exit when cardinality(v_picked) >= p_max;
     end loop;
     v_walked := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass) - v_walked;
-    -- One mark at a time: two with the same key would make the second wait for the first's transaction.
+    -- 1. A leaves a mark and stays in its transaction. 2. B leaves a mark with the same key. Without the lock the insert of B would wait
+    -- for A, and a claim must not wait. So one transaction at a time marks a queue.
     if v_walked > 32 + 3 * (p_max + cardinality(v_picked)) and p_tenant is null
        -- guard:mark_waits_for_nobody
        and pg_try_advisory_xact_lock(1886287725, p_queue) then
@@ -117,8 +119,9 @@ end
 $$;
 comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready tasks of one queue and returns their row addresses';
 
--- Queues of the session that have ready tasks, at most p_max of them, starting at a random one so that
--- they take turns. Leaps over queues that are empty or not the session''s, whichever are fewer. p_queues is in order.
+-- Returns queues of the session that have ready tasks, at most p_max of them, from a random one on, so that queues take turns. A session
+-- with up to four queues gets all of them. One index probe skips all empty queues. If the session does not handle the queue that it finds,
+-- the scan continues at the session's next queue. p_queues is sorted.
 create or replace function pawl._ready_queues(p_queues int[], p_max int, p_tenant text)
 returns int[]
 language plpgsql
@@ -143,9 +146,9 @@ begin
         v_from := case when v_turn = 1 then p_queues[v_start] else p_queues[1] end;
         loop
             if p_tenant <> '' then
-                -- 1. A has ready tasks in a thousand queues, and B, a worker of all of them that is bound to another tenant, has one task
-                -- in one queue. 2. B claims, and only a bounded number of ready queues is looked into. Without the tenant B would look
-                -- into queues of A, and find its task only by luck.
+                -- 1. Tenant A has ready tasks in a thousand queues. B, a worker of all these queues that is bound to another tenant, has
+                -- one task in one queue. 2. B claims, and scans only a bounded number of ready queues. Without the tenant B would scan
+                -- queues of A, and find its task only by luck.
                 -- guard:ready_by_tenant
                 select t.queue_id into v_queue
                 from pawl_data.task t
@@ -160,7 +163,7 @@ begin
                 limit 1;
             end if;
             exit when not found or (v_turn = 2 and v_queue >= p_queues[v_start]) or cardinality(v_ready) >= p_max;
-            -- How many of the session's are not behind it.
+            -- How many queues of the session have a number up to this one.
             v_n := width_bucket(v_queue, p_queues);
             if p_queues[v_n] = v_queue then
                 v_ready := v_ready || v_queue;
@@ -196,9 +199,9 @@ end
 $$;
 comment on function pawl._paused_queues() is 'queues from which nothing is claimed now';
 
--- What a claim must know about the session, above all its queues. Refreshes the list when
--- queues have appeared, and revives a lease that ran out but was not swept. The idle mark stays: a worker
--- sets it and then claims once more, so that what was triggered in between is either found or notified.
+-- Returns the session that claims, with its queues except paused ones. Computes the list of queues again if queues have appeared, and
+-- renews a lease that has expired but was not swept. The idle mark stays: a worker sets it and then claims again. So a run that was
+-- triggered in between is either found by that claim or notified.
 create or replace function pawl._claimer(p_session bigint, p_now timestamptz)
 returns pawl_data.worker
 language plpgsql
@@ -211,7 +214,8 @@ declare
 begin
     if v_worker.queue_version <> v_version or v_worker.lease_until < p_now then
         v_worker.queue_ids := pawl._queues_of(v_worker.handles, v_worker.runtimes);
-        -- A claim waits for nobody: if another transaction has the session's row, it goes on without the change.
+        -- 1. A, a sweep or a heartbeat, holds the row of this session. 2. B, this claim, wants to change the row. Without the skip B would
+        -- wait for A, and a claim never waits for a lock. So B continues without the change.
         -- guard:claimer_skip_locked
         perform from pawl_data.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
         if found then
@@ -222,11 +226,11 @@ begin
         elsif not exists (select from pawl_data.worker w where w.session_id = p_session and w.ended_at is null) then
             perform pawl._raise('PW005', format('session %s has ended', p_session), 'Register again.');
         elsif v_worker.lease_until < p_now then
-            -- It may be a sweep that ends this session, so there is nothing to claim until that is decided.
+            -- The transaction that holds the row may be a sweep that ends this session. Claim nothing until it has committed.
             v_worker.queue_ids := '{}';
         end if;
     end if;
-    -- Its size is asked first, because that holds no lock: a claim must stay within sixteen relations.
+    -- Ask for the size of the table first, because that keeps no lock: a claim must stay within sixteen relations.
     if pg_relation_size('pawl_data.pause') > 0 then
         if exists (select from pawl_data.pause) then
             v_worker.queue_ids := array(
@@ -281,7 +285,7 @@ end
 $$;
 comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
 
--- Picks up to p_max tasks for a session, and locks them. queues: those that were looked into.
+-- Picks up to p_max tasks for a session, and locks them. queues: the queues that it scanned.
 create or replace function pawl._pick_tasks(p_worker pawl_data.worker, p_max int, p_now timestamptz, out picked tid[], out queues int[])
 language plpgsql
 volatile
@@ -296,7 +300,7 @@ declare
 begin
     picked := array[]::tid[];
     queues := pawl._ready_queues(p_worker.queue_ids, v_left, p_worker.tenant);
-    -- Two turns: first every queue gets its share, then the rest goes to whoever has more.
+    -- Two turns: in the first every queue gets its share; in the second queues with more ready tasks get the remainder.
     v_quota := (v_left + cardinality(queues)) / greatest(cardinality(queues), 1);
     foreach v_queue in array queues loop
         v_picked := pawl._pick(v_queue, least(v_left, v_quota), p_worker.tenant, p_now);
@@ -309,8 +313,8 @@ begin
     end loop;
     foreach v_queue in array v_more loop
         exit when v_left <= 0;
-        -- What the first turn has locked is found again, so it is asked for once more and left out; unless others have
-        -- come before it meanwhile.
+        -- The rows that the first turn has locked are found again, because this transaction does not skip its own locks. So ask for them,
+        -- too, and leave them out. The limit counts if other tasks have become ready ahead of them in the meantime.
         v_picked := array(
             select p
             from unnest(pawl._pick(v_queue, v_quota + v_left, p_worker.tenant, p_now)) p
@@ -319,14 +323,15 @@ begin
         picked := picked || v_picked;
         v_left := v_left - cardinality(v_picked);
     end loop;
-    -- No more queues were looked up than tasks were asked for. What is ready there may be held by others, or be of other
-    -- tenants: then a bounded number of the other queues is looked into.
+    -- 1. A claims one task, so one ready queue of its thousand was looked up. 2. Other transactions hold the tasks of that queue, or the
+    -- tasks are of other tenants. Without this A would get nothing although its other queues have tasks. So A scans a bounded number of
+    -- other queues.
     -- guard:claim_looks_on
     if v_left > 0 and cardinality(queues) >= p_max and cardinality(queues) < cardinality(p_worker.queue_ids) then
         foreach v_queue in array pawl._ready_queues(p_worker.queue_ids, p_max + 100, p_worker.tenant) loop
             exit when v_left <= 0;
             continue when v_queue = any (queues);
-            -- Few of each, because for more than ten claims of a queue wait for each other.
+            -- At most ten of each queue, because larger claims of one queue take turns (see _pick()).
             v_picked := pawl._pick(v_queue, least(v_left, 10), p_worker.tenant, p_now);
             picked := picked || v_picked;
             v_left := v_left - cardinality(v_picked);

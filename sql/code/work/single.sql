@@ -30,7 +30,7 @@ end
 $$;
 comment on function pawl._one(bigint, uuid, int, int, text, text, text, json) is 'commits one item';
 
--- Waits, and lets go of the run unless there is nothing to wait for.
+-- Commits a wait and, if the wait stays open, suspends the run.
 create or replace function pawl._one_wait(p_session bigint, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_option json)
 returns table (answer text, reason text, value json)
 language plpgsql
@@ -41,7 +41,7 @@ as $$
 begin
     select o.answer, o.reason, o.value into answer, reason, value
     from pawl._one(p_session, p_run, p_task, p_fence, p_kind, p_name, null, p_option) o;
-    -- The output may hold characters that no text can.
+    -- The output may contain characters that a text cannot hold.
     -- guard:wait_state_readable
     if pawl._readable(value::text)::json ->> 'state' = 'PAUSED' then
         select o.answer, o.reason into answer, reason from pawl._one(p_session, p_run, p_task, p_fence, 'suspend', null, null, null) o;

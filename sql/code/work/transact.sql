@@ -58,7 +58,7 @@ begin
         perform pawl._need_partitions(array[v_task.run_id], array['step']);
     end if;
     if current_setting('transaction_isolation') <> 'read committed' then
-        -- The snapshot may be older than the epoch, which the row of the task does not tell: this fails then, too.
+        -- The snapshot may be older than the epoch, and the row of the task does not show that: this lock then fails, too.
         -- guard:token_epoch_snapshot
         perform from pawl_data.epoch_lock e where e.only_row for share;
     end if;
@@ -66,7 +66,7 @@ begin
     if v_part[4]::bigint >> 32 <> pawl._epoch() then
         perform pawl._raise('PW012', 'the token belongs to an older epoch', 'Roll back.');
     end if;
-    -- As in _commit_item: a flow that has failed still takes what its tasks have done.
+    -- The same rule as in _commit_item(): a flow that has failed still records results of its tasks.
     -- guard:token_cancel
     if v_task.ending is not null and not v_task.rolling_back and (v_task.task_no = 0 or v_task.ending ->> 'status' = 'CANCELLED') then
         perform pawl._raise('PW006', 'the run was cancelled', 'Roll back.');

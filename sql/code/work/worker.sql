@@ -85,8 +85,7 @@ Locks: none; for a role that is bound to a tenant, the row of the tenant, so tha
 Errors: PW003 bad argument, PW007 the tenant has as many sessions as it may, PW008 isolation level, PW010 another transaction of the tenant registers for more than two seconds, PW011 protocol not supported.
 Limits: the cost is constant, and the number of queues.';
 
--- The session's row, or an error if it is not one that may act. A lease that ran out is still the
--- session''s as long as no sweep has ended it.
+-- Returns the row of a session, or raises if the session may not act. A session whose lease has expired may act until a sweep has ended it.
 create or replace function pawl._session(p_session bigint)
 returns pawl_data.worker
 language plpgsql
@@ -122,7 +121,7 @@ end
 $$;
 comment on function pawl._session(bigint) is 'the row of a session that may act';
 
--- What a worker tells is read by everybody's housekeeping, so it must be of the right form.
+-- Checks the report of a worker. Housekeeping of every session reads these reports, so a malformed one must not be stored.
 create or replace function pawl._check_running(p_running json)
 returns void
 language plpgsql
@@ -175,8 +174,9 @@ begin
     if running is not null then
         perform pawl._check_running(running);
     end if;
-    -- The list of queues is made anew as well: one that a claim made while a workflow was being created, but
-    -- not committed yet, lacks its queue.
+    -- The list of queues is computed again, too. 1. A creates a workflow and stays in its transaction. 2. B, a claim of this session, sees
+    -- the new queue_version and computes the list without the queue of A. 3. A commits. Without this the session would not claim from that
+    -- queue until the next one appears.
     -- guard:heartbeat_session
     update pawl_data.worker w
     set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, reported_at = v_now,
@@ -200,7 +200,8 @@ begin
         left join pawl_data.task z on t.task_no > 0 and z.run_id = t.run_id and z.task_no = 0 and z.ending is not null
         where t.session_id = session and t.place = 'h'
           and (t.ending is not null and not t.rolling_back or t.paused is not null or z.ending is not null)
-        -- What was cancelled first: who is told that a run is paused need not let go of it.
+        -- Cancelled tasks first: a worker must release them, but it may keep paused ones. Without the order 1,000 paused tasks could hide a
+        -- cancelled one.
         -- guard:told_first
         order by 3
         limit 1000
@@ -240,7 +241,7 @@ begin
     perform pawl._session(session);
     update pawl_data.worker w set idle = idle.idle
     where w.session_id = session and w.ended_at is null and w.idle <> idle.idle
-      -- One that is to leave takes nothing, so others are notified.
+      -- A draining worker claims nothing, so other workers must be notified instead.
       -- guard:idle_drains
       and not w.draining;
 end
@@ -287,7 +288,7 @@ Locks: its tasks, skipping locked ones; waits for a raise_epoch() in progress.
 Errors: PW005 the session has ended, PW008 isolation level, PW010 another transaction is making a partition that it needs: send it again, PW012 older epoch.
 Limits: 10,000 tasks.';
 
--- Before a session of a role that is bound to p_tenant is registered: refuses it where p_max sessions of the tenant are there.
+-- Refuses a new session of a role that is bound to p_tenant if the tenant has p_max sessions.
 create or replace function pawl._limit_sessions(p_tenant text, p_max int, p_now timestamptz)
 returns void
 language plpgsql
@@ -311,7 +312,7 @@ begin
     end loop;
     if pawl._has_sessions(p_tenant, p_max) then
         -- 1. All workers of the tenant, as many as the limit allows, die. 2. One is started again. Expired sessions count until they are
-        -- swept, and no other worker may be alive to do that: without this no worker of the tenant could ever register again.
+        -- swept, and no other worker may be alive to do that. Without this no worker of the tenant could ever register again.
         -- guard:sessions_sweep
         perform pawl._do_piece('sessions', p_now, 500, p_tenant);
         if pawl._has_sessions(p_tenant, p_max) then
