@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, roll-up of metrics. Each chore is a row of pawl_data.chore.
 
--- One chore for each call, the one that is due longest; the transaction that has its row does it. With p_tables only the one that takes
--- empty tables away, which others wait for; without, only the others. True if there was one to do.
+-- Does one chore, the one that has been due longest, under the lock of its row. With p_tables only the chore tables, which drops empty
+-- tables and makes other transactions wait; without, only other chores. Returns true if a chore was due.
 create or replace function pawl._do_chore(p_now timestamptz, p_tables boolean)
 returns boolean
 language plpgsql
@@ -16,7 +16,8 @@ declare
 begin
     select c.* into v_chore
     from pawl_data.chore c
-    -- No chore is put off for as long as an hour: further ahead means that the clock was set back. Infinity is off.
+    -- No chore is deferred for as long as an hour. A later due time means that the clock was moved backward; without the test the chore
+    -- would wait until the clock gets there again. Infinity means off.
     -- guard:chore_clock
     where (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')
       and c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') and (c.chore = 'tables') = p_tables
@@ -26,7 +27,7 @@ begin
     if not found then
         return false;
     end if;
-    -- What fails in a chore is undone and noted, and tried again after a minute.
+    -- If a chore fails, its changes are rolled back and the error is stored in its row. It is due again after a minute.
     begin
         v_wait := case v_chore.chore
             when 'partitions' then pawl._chore_partitions(p_now)
@@ -59,7 +60,7 @@ as $$
 declare
     v_until timestamptz := (select s.partitions_until from pawl_data.setting s where s.only_row);
 begin
-    -- As _are_late() has it, but earlier.
+    -- The test of _are_late(), but at 168 hours instead of 26.
     if p_now > v_until - interval '168 hours'
        -- guard:chore_partitions_clock
        or v_until > p_now + interval '192 hours' and v_until < 'infinity' then
@@ -84,7 +85,7 @@ end
 $$;
 comment on function pawl._kept_since(uuid, timestamptz) is 'whether a kept run has a round that ended then or later';
 
--- Keys whose time is over, or whose run is no longer retained. Walks the table a piece at a time.
+-- Deletes keys that have expired, or whose run is no longer retained. Walks the table a piece at a time.
 create or replace function pawl._chore_keys(p_now timestamptz, p_chore pawl_data.chore)
 returns interval
 language plpgsql
@@ -107,7 +108,7 @@ begin
         order by k.key, k.tenant, k.workflow_id
         limit 1000
     ), old as materialized (
-        -- Nothing else is locked: the end of a run waits for the row of the key that it frees.
+        -- Lock only keys that are deleted: the end of a run waits for the row of the key that it frees.
         select k.ctid
         from piece p
         join pawl_data.key k on k.tenant = p.tenant and k.workflow_id = p.workflow_id and k.key = p.key and k.run_id = p.run_id
@@ -129,7 +130,8 @@ end
 $$;
 comment on function pawl._chore_keys(timestamptz, pawl_data.chore) is 'removes keys that stand for nothing';
 
--- Meeting points that nobody has come to for as long as events are kept. Walks the table a piece at a time.
+-- Deletes rows of topics that no emit and no wait has used for as long as events are kept, and that no open wait needs. Walks the table a
+-- piece at a time.
 create or replace function pawl._chore_topics(p_now timestamptz, p_chore pawl_data.chore)
 returns interval
 language plpgsql
@@ -193,7 +195,8 @@ as $$
 declare
     v_session bigint;
 begin
-    -- A claim that was still open when its session ended holds what nobody else would take back.
+    -- 1. A claims tasks and stays in its transaction. 2. B sweeps the session, sees no task of it, and ends it. 3. A commits: its tasks are
+    -- held by an ended session. No sweep finds them, so without this chore no worker would ever get them.
     for v_session in
         with recursive holder (session_id) as (
             (select t.session_id from pawl_data.task t where t.place = 'h' order by t.session_id limit 1)

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The piece of housekeeping that completes waits of an event that more than one call can.
+-- The piece of housekeeping that completes waits for an event that had more waits than one emit completes.
 
--- Events that had more waits than one emit settles: a page of one of them. A run that somebody holds is passed
--- over; at the end the walk begins anew for those.
+-- Completes a page of waits for one event that had more waits than one emit completes. Skips a run that another transaction holds; at the
+-- end of the walk it starts again for these runs.
 create or replace function pawl._deliver_more(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
@@ -14,7 +14,8 @@ declare
 begin
     select d.* into v_delivery
     from pawl_data.delivery d
-    -- None is put off for more than a second: far ahead means that the clock was set back.
+    -- No delivery is deferred for more than a second. A due time far ahead means that the clock was moved backward; without the test the
+    -- delivery would wait until the clock gets there again.
     -- guard:delivery_clock
     where (d.due_at <= p_now or d.due_at > p_now + interval '1 hour' and d.due_at < 'infinity')
       and (p_tenant is null or d.tenant = p_tenant)
@@ -33,7 +34,8 @@ begin
         exception
             when others then
                 perform pawl._note_failure('deliveries', p_now, format('event %s: %s %s', v_delivery.event_id, sqlstate, sqlerrm));
-                -- The walk goes on behind the run that fails, and comes back to it after its end.
+                -- Continue the walk after the run that fails, and return to that run after the end of the walk. Otherwise every page would
+                -- fail at it.
                 -- guard:delivery_skips
                 update pawl_data.delivery d
                 set passed_over = true, after = coalesce((
@@ -50,7 +52,7 @@ end
 $$;
 comment on function pawl._deliver_more(timestamptz, int, text, boolean) is 'settles further waits for an event that had many';
 
--- One page of waits; how many were settled.
+-- Completes one page of waits. Returns how many were completed.
 create or replace function pawl._deliver_page(p_delivery pawl_data.delivery, p_max int, p_now timestamptz)
 returns int
 language plpgsql

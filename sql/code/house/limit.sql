@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Housekeeping of time limits: of runs, and of steps whose worker lets them hang.
 
--- Time limits that are over: a run timeout, the grace of a cancelled run, a cancel passed on to a child;
--- and steps that have run past their own limit although their worker lives.
+-- Enforces time limits that have passed: a run timeout, the grace period of a cancelled run, a cancel passed on to a child. Then steps that
+-- have exceeded their own limit although their worker is alive.
 create or replace function pawl._enforce_limits(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
@@ -19,8 +19,8 @@ declare
     v_tids tid[];
     v_count int := 0;
 begin
-    -- A parent that was cancelled while its child ended leaves a limit of nobody behind. Asked row by row from a bounded
-    -- piece: as a join it may read every run there is.
+    -- 1. A cancels a parent, and writes a limit for its child. 2. B ends the child at the same time. The limit is left over without a run,
+    -- so it is deleted here. Runs are looked up one by one for a bounded piece: as a join the statement may read every run.
     v_nobody := array(
         select d.ctid
         from (
@@ -42,8 +42,8 @@ begin
     end if;
     if p_tenant is null then
         v_limits := array(
-            -- What cannot be locked does not count, or it would stand before the others. The lock on the task is
-            -- enough: a commit that ends the run takes it, too.
+            -- Limits of runs that another transaction holds do not count, or they would starve other limits. The lock on the task is
+            -- enough, because a commit that ends the run takes it, too.
             select w
             from pawl_data.wait w
             cross join lateral (
@@ -53,7 +53,7 @@ begin
             order by w.due_at
             limit p_max);
     else
-        -- In a statement of its own: as a condition here it could be evaluated for every limit that is due.
+        -- In a separate statement: as a condition here it could be evaluated for every limit that is due.
         v_tids := pawl._limits_of_tenant(p_now, p_tenant);
         v_limits := array(
             select w
@@ -83,7 +83,7 @@ end
 $$;
 comment on function pawl._enforce_limits(timestamptz, int, text, boolean) is 'ends runs whose time is over';
 
--- Limits of one tenant that are over, from both ends, for the reason that _due_of_tenant() gives.
+-- Returns limits of one tenant that have passed, from both ends of the due order, for the reason that _due_of_tenant() gives.
 create or replace function pawl._limits_of_tenant(p_now timestamptz, p_tenant text)
 returns tid[]
 language plpgsql
@@ -121,7 +121,7 @@ end
 $$;
 comment on function pawl._defer_limit(pawl_data.wait, timestamptz) is 'lets other limits be enforced first';
 
--- One limit that is over. 0: another round of housekeeping was faster.
+-- Enforces one limit that has passed. Returns 0 if another tick has enforced it, or if another transaction holds the run.
 create or replace function pawl._enforce_limit(p_limit pawl_data.wait, p_now timestamptz)
 returns int
 language plpgsql
@@ -133,7 +133,7 @@ declare
     v_done text;
 begin
     select t.* into v_task from pawl_data.task t where t.run_id = p_limit.run_id and t.task_no = 0 for update skip locked;
-    -- Another round of housekeeping may have been faster, until the lock.
+    -- Another tick may have enforced the limit before this lock.
     if v_task.run_id is null or not exists (
         select from pawl_data.wait w where w.run_id = p_limit.run_id and w.task_no = 0 and w.name = p_limit.name) then
         return 0;
@@ -163,8 +163,8 @@ begin
         delete from pawl_data.wait w
         where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind::text = 'l';
     else
-        -- Its parent, or a task of its flow, is locked for as long as somebody likes. It goes behind the others meanwhile:
-        -- p_max of these would stop every other limit.
+        -- Another transaction holds the parent or a task of the flow, for an unknown time. Postpone this limit by 1 s: with p_max of these
+        -- at the head of the due order, no other limit would ever be enforced.
         perform pawl._defer_limit(p_limit, p_now + interval '1 s');
     end if;
     return 1;
@@ -172,7 +172,8 @@ end
 $$;
 comment on function pawl._enforce_limit(pawl_data.wait, timestamptz) is 'enforces one time limit';
 
--- The worker stops a step at its limit; if it did not within five seconds more, the engine takes the task.
+-- Returns when the engine takes the task of a step from its worker: five seconds after the step's limit. The worker itself should stop the
+-- step at the limit.
 create or replace function pawl._limit_of_step(p_session bigint, p_running json, p_reported_at timestamptz)
 returns timestamptz
 language plpgsql
@@ -209,7 +210,7 @@ end
 $$;
 comment on function pawl._same_limit(timestamptz, timestamptz) is 'the old limit, if the new one differs by less than a second';
 
--- When a session has to be looked at: its first limit of a step.
+-- Returns when housekeeping must check a session: at the first limit of its steps.
 create or replace function pawl._next_limit(p_session bigint, p_running json, p_reported_at timestamptz)
 returns timestamptz
 language plpgsql
@@ -233,7 +234,8 @@ as $$
 declare
     v_hung record;
     v_count int := 0;
-    -- In any order: a step that was taken away is reported for as long as it hangs, and its session must not starve the others.
+    -- In random order: next_limit_at stays until the next heartbeat, even after the engine took the task. That session must not starve
+    -- other sessions.
     v_sessions bigint[] := array(
         select w.session_id
         from pawl_data.worker w
@@ -250,7 +252,7 @@ begin
             cross join lateral json_array_elements(case when json_typeof(w.running) = 'array' then w.running else '[]' end) r
             where w.session_id = any (v_sessions) and w.ended_at is null
               and pawl._limit_of_step(w.session_id, r, w.reported_at) < p_now
-            -- Nor must a task that another transaction has locked.
+            -- In random order: a task that another transaction holds must not starve other tasks.
             order by random()
             limit p_max
         ) h
@@ -286,7 +288,7 @@ begin
     select t.* into v_task
     from pawl_data.task t
     where t.run_id = p_run and t.task_no = p_task and t.place = 'h' and t.session_id = p_session
-      -- Claimed after that heartbeat, the task is another try.
+      -- A task that was claimed after that heartbeat is in another execution.
       and t.claimed_at <= p_reported_at
     for update skip locked;
     if not found then

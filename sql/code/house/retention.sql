@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Retention: days past their time are emptied, then their tables are taken away; runs that were kept apart go one by one.
+-- Retention: empties days that are past their retention, then drops their tables; deletes runs of the kept tables one by one.
 
--- Retention, its first step: empties at most one day for each call. It locks the tables of that day alone: lists begin after them, and
--- only a call for a run of that day waits while its caller keeps them locked. Runs that live still are kept apart first, under their locks;
--- if another transaction has one of them, or reads the day, the next call tries again. The second step, _chore_tables(), takes the empty
--- tables away.
+-- First step of retention: empties at most one day for each call. It locks the tables of that day alone. Lists begin after that day, so
+-- only a call for a run of that day waits while the caller keeps the tables locked. Runs that have not ended are moved to the kept tables
+-- first, under their locks. If another transaction holds one of them, or reads the day, the next call tries again. The second step,
+-- _chore_tables(), drops the empty tables.
 create or replace function pawl._chore_retention(p_now timestamptz)
 returns interval
 language plpgsql
@@ -20,8 +20,8 @@ end
 $$;
 comment on function pawl._chore_retention(timestamptz) is 'empties history that is older than the retention';
 
--- Partitions of days that are past their retention, oldest first. The size of one that another transaction empties at this moment is not
--- known: waiting for it is bounded by the lock_timeout of the caller.
+-- Returns partitions of days that are past their retention, oldest first. Reading the size of a partition waits while another transaction
+-- empties it, at most for the lock_timeout of the caller.
 create or replace function pawl._past_partitions(p_now timestamptz)
 returns table (parent text, name text, day date, is_empty boolean)
 language plpgsql
@@ -42,7 +42,8 @@ end
 $$;
 comment on function pawl._past_partitions(timestamptz) is 'partitions that are past their retention';
 
--- The day of runs up to which every past day is emptied; null: nobody has looked, or the clock was set back since.
+-- Returns the day of runs up to which every past day is emptied. Null: retention has not emptied a day yet, or the clock was moved backward
+-- since.
 create or replace function pawl._emptied_until(p_now timestamptz)
 returns date
 language plpgsql
@@ -58,7 +59,7 @@ end
 $$;
 comment on function pawl._emptied_until(timestamptz) is 'the last day of runs that retention is done with';
 
--- Empties the oldest day that is past its time; true if there may be more to do.
+-- Empties the oldest day that is past its retention. Returns true if there may be more to do.
 create or replace function pawl._empty_day(p_now timestamptz)
 returns boolean
 language plpgsql
@@ -75,12 +76,14 @@ begin
     select p.day, array[p.name] into v_day, v_names
     from pawl._past_partitions(p_now) p where p.parent = 'event' and not p.is_empty limit 1;
     v_more := found;
-    -- 1. A reads events and stays in its transaction. 2. Retention cannot empty A's day. It goes on with runs; otherwise A would stop it all.
+    -- 1. A reads events and stays in its transaction. 2. Retention cannot empty the day that A reads. So it continues with runs; otherwise
+    -- A would stop all retention.
     -- guard:empty_passes_locked_events
     if v_more and pawl._empty_partitions(v_day, v_names, false) then
         return true;
     end if;
-    -- Days go in their order. An empty one may have runs that live, and have written nothing yet: they are kept apart, too.
+    -- Days are emptied in order. An empty day may have runs that have not ended and have written nothing yet; they are moved to the kept
+    -- tables, too.
     select p.day, coalesce(array_agg(p.name order by p.name) filter (where not p.is_empty), '{}') into v_day, v_names
     from pawl._past_partitions(p_now) p
     where p.parent <> 'event'
@@ -102,9 +105,9 @@ end
 $$;
 comment on function pawl._empty_day(timestamptz) is 'empties the oldest day that is past its time';
 
--- Keeps the rows of runs of that day that have not ended; those of earlier days are gone, or kept. Kept runs stay where they are
--- for as long as they live, so a walk goes on where the last one came to, p_max runs at a time: from the beginning each time,
--- it would pass all of them for each few that it keeps. True at the end of a walk that has left nobody out.
+-- Moves rows of runs of that day that have not ended to the kept tables, p_max runs at a time. Runs of earlier days are deleted, or kept
+-- already. Kept runs stay in the hot set until they end, so a walk continues where the last call stopped. From the beginning it would pass
+-- all of them each time, to keep a few more. Returns true at the end of a walk that has skipped no run.
 create or replace function pawl._keep_piece(p_day date, p_max int)
 returns boolean
 language plpgsql
@@ -115,7 +118,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    -- The day, the last run that was looked at, whether one was passed over, and whether the day is emptied.
+    -- The day, the last run that was examined, whether a run was skipped, and whether the day is emptied.
     v_position json := (select c.position from pawl_data.chore c where c.chore = 'retention')::json;
     v_key text := to_char(p_day, 'YYYYMMDD');
     v_same boolean := coalesce(v_position ->> 0 = v_key, false);
@@ -140,7 +143,7 @@ begin
         v_last := v_task.run_id;
         continue when v_task.task_no > 0 or v_task.kept;
         perform from pawl_data.task t where t.run_id = v_task.run_id and t.task_no = 0 and not t.kept for update skip locked;
-        -- Of a flow all tasks; a piece of it that somebody holds keeps the day for the next walk.
+        -- All tasks of a flow are locked. If another transaction holds one of them, the day is left to the next walk.
         if found and pawl._lock_tasks(v_task.run_id) then
             perform pawl._keep(v_task.run_id);
             update pawl_data.task t set kept = true where t.run_id = v_task.run_id;
@@ -174,8 +177,8 @@ begin
         -- Dynamic because the name of a partition is made of its day.
         execute format('truncate only pawl_data.%I', v_name);
     end loop;
-    -- 1. A walks the day, and no run of it lives. 2. B retries an ended run of the day and commits. 3. A has the lock now, sees B's task,
-    -- and takes the truncate back. Otherwise B's run would have lost its records.
+    -- 1. A, this chore, walks the day and finds no run that lives. 2. B retries an ended run of the day and commits. 3. A has the lock now,
+    -- sees the task of B, and rolls the truncate back. Without the test the run would lose its records.
     if p_runs then
         -- guard:empty_lives
         v_lives := exists (
@@ -194,7 +197,8 @@ begin
 exception
     when lock_not_available or deadlock_detected then
         if v_lives then
-            -- It may stand before what the walk has come to.
+            -- The run may precede the position of the walk, so the next walk starts from the beginning. Otherwise it would never find the
+            -- run.
             -- guard:keep_anew
             update pawl_data.chore c set position = null where c.chore = 'retention';
         end if;
@@ -203,9 +207,9 @@ end
 $$;
 comment on function pawl._empty_partitions(date, text[], boolean) is 'empties the tables of a day; false: leaves them all for another time';
 
--- Retention, its second step: takes one empty table of a past day away. Everybody who reads or writes the parent waits for the lock of
--- that, so only the owner does it, in a transaction of its own that ends at once: as a part of tick(), never in a call that a granted
--- role may make inside a transaction.
+-- Second step of retention: drops one empty table of a past day. Every transaction that reads or writes the parent waits for that lock. So
+-- only the owner does it, as a part of tick(), in a separate transaction that ends at once. A call that a granted role may make inside a
+-- transaction never does it.
 create or replace function pawl._chore_tables(p_now timestamptz)
 returns interval
 language plpgsql
@@ -225,7 +229,8 @@ begin
         where p.is_empty and (p.parent = 'event' or p.day <= pawl._emptied_until(p_now))
     loop
         begin
-            -- The parent first, as everybody locks them. Dynamic because the name of a partition is made of its day; so are the others.
+            -- Lock the parent first, as every other statement does. Dynamic because the name of a partition is made of its day; so are the
+            -- next two.
             execute format('lock table only pawl_data.%I in access exclusive mode', v_part.parent);
             execute format('select exists (select from only pawl_data.%I)', v_part.name) into v_filled;
             -- guard:tables_empty
@@ -236,8 +241,8 @@ begin
         exception
             when lock_not_available or deadlock_detected then
                 return interval '10 s';
-            -- 1. A, who may read nothing, makes a view of a table; that needs no right. 2. The table cannot be dropped. The ones after it are;
-            -- otherwise A would keep them all.
+            -- 1. A, a role without privileges, makes a view of a table; that needs none. 2. The table cannot be dropped. So the tables
+            -- after it are dropped now; otherwise A would keep them all.
             -- guard:tables_go_on
             when others then
                 v_error := format('%s: %s', v_part.name, sqlerrm);
@@ -254,8 +259,8 @@ end
 $$;
 comment on function pawl._chore_tables(timestamptz) is 'takes an empty table of a past day away';
 
--- Kept runs of which every round ended before the retention and that do not live, with all that hangs on them. Walks by the end of
--- each round, a piece at a time: an early round of a run that lives again, or has a later round, stands in the way for as long.
+-- Deletes kept runs that do not live and of which every round ended before the retention, with all their rows. Walks rounds in the order of
+-- their ends, a piece at a time. Rounds of a run that lives again, or has a later round, stay at the head of that order.
 create or replace function pawl._chore_kept(p_now timestamptz, p_chore pawl_data.chore)
 returns interval
 language plpgsql
@@ -267,7 +272,7 @@ set jit to off
 as $$
 declare
     v_before timestamptz := pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row));
-    -- The end in microseconds since 1970, and the run: the last that was looked at.
+    -- The last round that was examined: its end in microseconds since 1970, and its run.
     v_from json := coalesce(p_chore.position, '[null, "00000000-0000-0000-0000-000000000000"]')::json;
     v_round record;
     v_last json;
@@ -284,16 +289,17 @@ begin
         order by k.ended_at, k.run_id
         limit 1000
     loop
-        -- A run may have very many records, and goes in one piece.
+        -- A run may have very many records, and they are deleted in one piece. So stop after 10,000 rows.
         -- guard:kept_rows
         exit when v_rows >= 10000;
         v_looked := v_looked + 1;
         v_last := json_build_array((extract(epoch from v_round.ended_at) * 1000000)::bigint, v_round.run_id);
         continue when pawl._lives(v_round.run_id) or pawl._kept_since(v_round.run_id, v_before);
-        -- What retry, fork and purge hold is left to them.
+        -- 1. A retries, forks or purges the run, and holds its row. 2. Without the lock B, this chore, would delete the rows that A needs.
+        -- So B skips the run.
         -- guard:forget_lock
         continue when not pawl._hold_ended(v_round.run_id, null);
-        -- Whoever had it may have let it live again.
+        -- A transaction that held the run until now may have retried it.
         continue when pawl._lives(v_round.run_id) or v_round.run_id = any (v_old);
         v_old := v_old || v_round.run_id;
         v_rows := v_rows + 20 + (select count(*) from pawl_data.step_kept d where d.run_id = v_round.run_id);

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The chore that counts ended runs by minute.
 
--- Ended runs by workflow and minute, counted once a minute has been over for one more.
+-- Counts ended runs by workflow and minute, once another minute has passed after that minute.
 create or replace function pawl._chore_rollup(p_now timestamptz, p_chore pawl_data.chore)
 returns interval
 language plpgsql
@@ -9,11 +9,12 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    -- Kept as seconds since 1970: a timestamp as text would depend on the settings of whoever wrote it.
+    -- Stored as seconds since 1970: a timestamp as text would depend on the settings of the session that wrote it.
     v_from timestamptz := to_timestamp(p_chore.position::float8);
     v_to timestamptz;
 begin
-    -- Never, or until a moment that is far ahead: the clock was set back.
+    -- No minute was counted yet, or the position is far ahead because the clock was moved backward. Without the test nothing would be
+    -- counted until the clock gets there again.
     -- guard:rollup_clock
     if v_from is null or v_from > p_now + interval '1 hour' then
         v_from := date_trunc('minute', p_now) - interval '3 min';
@@ -40,8 +41,8 @@ end
 $$;
 comment on function pawl._chore_rollup(timestamptz, pawl_data.chore) is 'counts the runs that ended, by minute';
 
--- Runs that ended in [p_from, p_to). Reads the partitions of the last two days from their ends backwards,
--- page by page, until it meets rows that ended well before p_from.
+-- Returns runs that ended in [p_from, p_to). Reads the partitions of the last two days from their ends backward, 64 pages at a time. Stops
+-- at rows that ended more than two minutes before p_from.
 create or replace function pawl._ended_between(p_from timestamptz, p_to timestamptz)
 returns table (queue_id int, status "char", tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)
 language plpgsql

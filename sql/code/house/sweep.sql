@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Housekeeping of sessions: takes back what a session held that is lost, or that leaves.
+-- Housekeeping of sessions: reclaims the tasks of a session that is lost or that leaves.
 
--- Takes back one held task, locked by the caller. Given back in good order it counts nowhere; lost with its
--- worker, a task that had started counts a crash, and at the limit the run ends. p_ends: as _ends_taken_back() has said.
+-- Reclaims one held task, which the caller has locked. A task that its worker releases counts nowhere. A started task whose worker is lost
+-- counts a crash, and at crash_max the run ends. p_ends: the answer of _ends_taken_back().
 create or replace function pawl._take_back(p_task pawl_data.task, p_now timestamptz, p_crashed boolean, p_ends boolean)
 returns void
 language plpgsql
@@ -12,8 +12,8 @@ as $$
 declare
     v_crashes int := p_task.crashes + (p_crashed and p_task.started)::int;
 begin
-    -- If the run ends here it does so under a fence that its holder never had, so the holder cannot take it for
-    -- its own doing.
+    -- If the run ends here, it ends under a fence that its holder never had. So an item of the holder is not answered as if that item had
+    -- ended the run.
     p_task.fence := p_task.fence + 1;
     if p_ends then
         perform pawl._end_taken_back(p_task, p_now, v_crashes);
@@ -25,7 +25,7 @@ begin
     if p_task.ending is not null and not p_task.rolling_back then
         if pawl._end_or_roll_back(p_task, 'c', json_build_object('code', 'cancelled', 'message',
                coalesce(p_task.ending ->> 'why', 'cancelled')), (p_task.ending ->> 'rollback')::boolean, p_now) = 'busy' then
-            -- Its parent is locked. Nobody may start it again; the end of its grace ends it.
+            -- Another transaction holds its parent. No worker may start the run again; the end of its grace period ends it.
             update pawl_data.task t
             set fence = t.fence + 1, place = 'w', due_at = 'infinity', session_id = null, request = null, started = false
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
@@ -64,9 +64,9 @@ end
 $$;
 comment on function pawl._make_free(pawl_data.task, timestamptz, boolean, int) is 'makes a held task ready again under a raised fence';
 
--- Whether a held task, locked by the caller, ends with being taken back: a flow's task does if its run is to end, or if its workers
--- keep dying. The whole run is needed then, and is locked; null: somebody has that, so the task is left to the next sweep, and its
--- holder may go on.
+-- Returns whether a held task, which the caller has locked, ends when it is reclaimed. A task of a flow does if its run is ending, or at
+-- crash_max. Then the whole run is needed, and is locked, too. Null: another transaction holds the run, so the task is left to the next
+-- sweep, and its holder may continue.
 create or replace function pawl._ends_taken_back(p_task pawl_data.task, p_crashed boolean)
 returns boolean
 language plpgsql
@@ -85,7 +85,7 @@ end
 $$;
 comment on function pawl._ends_taken_back(pawl_data.task, boolean) is 'whether a task of a flow ends when it is taken back';
 
--- The end of a task of a flow that is taken back. The run is locked, too.
+-- Ends a task of a flow that is reclaimed. The caller has locked the run, too.
 create or replace function pawl._end_taken_back(p_task pawl_data.task, p_now timestamptz, p_crashes int)
 returns void
 language plpgsql
@@ -107,7 +107,7 @@ end
 $$;
 comment on function pawl._end_taken_back(pawl_data.task, timestamptz, int) is 'ends a task of a flow that is taken back';
 
--- Takes back what a session holds, at most p_max tasks. p_each: one that fails is noted, and left.
+-- Reclaims up to p_max tasks of a session. p_each: a task that fails is left, and its error is recorded.
 create or replace function pawl._release_held(p_session bigint, p_now timestamptz, p_max int, p_crashed boolean, p_each boolean)
 returns int
 language plpgsql
@@ -131,7 +131,7 @@ begin
     from (
         select t.run_id, t.task_no from pawl_data.task t
         where t.place = 'h' and t.session_id = p_session
-        -- Not always the same ones: those of a flow that somebody holds are left, and must not stand before the others.
+        -- In random order: tasks of a flow that another transaction holds are left, and must not starve other tasks.
         -- guard:sweep_any
         order by random()
         limit p_max
@@ -139,7 +139,7 @@ begin
         for update skip locked
     ) h;
     for v_n in 1..coalesce(cardinality(v_runs), 0) loop
-        -- Each as it is now: the end of one may have changed the next, if they are of one flow.
+        -- Read each task again: if two of them are of one flow, the end of the first may have changed the second.
         select t.* into v_task
         from pawl_data.task t
         where t.run_id = v_runs[v_n] and t.task_no = v_tasks[v_n] and t.place = 'h' and t.session_id = p_session;
@@ -211,8 +211,8 @@ end
 $$;
 comment on function pawl._crash_out(pawl_data.task, timestamptz) is 'ends a run whose workers keep dying';
 
--- Sessions whose lease is over. After a start of the server nobody is swept for one full lease, so an
--- outage of the database costs no attempts.
+-- Ends sessions whose lease has expired, or that are of an older epoch, and reclaims their tasks. After a start of the server no lease
+-- counts as expired for one full lease, so an outage of the database costs no attempts.
 create or replace function pawl._sweep(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
@@ -224,8 +224,8 @@ declare
     v_epoch int := pawl._epoch();
     v_count int := 0;
 begin
-    -- A lease that ends later than any heartbeat could make it: the clock was set back. That is told from the clock as it is
-    -- now. p_now is older by what this round has done so far, and a lease that a heartbeat has made since is not to be cut.
+    -- A lease that ends later than a heartbeat can set it shows that the clock was moved backward. 1. A, this sweep, has read p_now some
+    -- time ago. 2. B, a heartbeat, renews its lease. 3. A compares with the current time. With p_now A would cut the lease of B.
     update pawl_data.worker w
     -- guard:sweep_clock
     set lease_until = pawl._shift(pawl.now(), w.lease)
@@ -241,15 +241,15 @@ begin
           and (w.session_id >> 32 <> v_epoch
                -- guard:sweep_lease
                or w.lease_until < p_now
-                  -- A clock that was set back to before the start of the server does not say how long ago that is.
+                  -- A clock that was moved backward to before the start of the server does not show how long ago that start was.
                   and (p_now > pawl._shift(pg_postmaster_start_time(), w.lease) or p_now < pg_postmaster_start_time()))
           and (p_tenant is null or w.tenant = p_tenant)
-        -- Not always the same ones: a session with a task that somebody holds must not stand before the others.
+        -- In random order: a session with a task that another transaction holds must not starve other sessions.
         order by random()
         limit 10
         for update skip locked
     loop
-        -- A closed epoch is not the worker''s fault.
+        -- The end of an epoch is not the worker's fault, so it counts no crash.
         v_count := v_count + pawl._release_held(v_session, p_now, p_max - v_count, v_session >> 32 = v_epoch, p_each);
         if not exists (select from pawl_data.task t where t.place = 'h' and t.session_id = v_session) then
             update pawl_data.worker w

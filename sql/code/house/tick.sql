@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Housekeeping. tick() is a procedure that commits after each piece, so that no transaction of a caller holds what a piece has locked. A
--- piece locks rows only, skips those that another transaction holds, and is bounded. Claims and heartbeats only answer that a tick is due.
--- No leader: whoever is told so calls it.
+-- Housekeeping. tick() is a procedure that commits after each piece, so that no transaction of a caller holds the rows that a piece has
+-- locked. A piece locks rows only, skips rows that another transaction holds, and is bounded. Claims and heartbeats answer that a tick is
+-- due; they do a little of it only if it is late. There is no leader: a worker that gets this answer calls tick().
 
--- For how many microseconds a tick has been due; below 0: it is not. A clock of housekeeping that is far ahead shows that the clock was
--- set back.
+-- Returns for how many microseconds a tick has been due; below 0 if it is not. A next tick more than ten seconds ahead shows that the clock
+-- was moved backward: then a tick is due.
 create or replace function pawl._tick_overdue(p_now timestamptz)
 returns bigint
 language plpgsql
@@ -19,9 +19,10 @@ end
 $$;
 comment on function pawl._tick_overdue(timestamptz) is 'for how long a tick has been due';
 
--- What claim and heartbeat do about housekeeping: nothing but to say that a tick is due. Unless nobody has called tick() for two seconds,
--- as where all workers are programs whose driver opens a transaction for every statement: then a session that is not bound to a tenant does
--- the four pieces that only lock rows, 50 rows in all. These stay locked until the caller commits; everybody else skips them.
+-- Returns whether a tick is due, for the answers of claim and heartbeat. If no caller has called tick() for two seconds, a session that is
+-- not bound to a tenant does a little of it here. That is so if all workers are programs whose driver opens a transaction for every
+-- statement. It does the four pieces that only lock rows, 50 rows in all. These stay locked until the caller commits; all other
+-- transactions skip them.
 create or replace function pawl._tick_due(p_now timestamptz, p_unbound boolean)
 returns boolean
 language plpgsql
@@ -29,7 +30,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    -- As _tick_overdue() has it; without the calls, because every claim pays for them.
+    -- The value of _tick_overdue(), without the calls, because every claim pays for them.
     v_overdue bigint := (date_part('epoch', p_now) * 1000000)::bigint - (select c.last_value from pawl_data.housekeeping_clock c);
     v_left int := 50;
 begin
@@ -40,9 +41,9 @@ begin
     -- worker could claim them until A ends.
     -- guard:late_tick_unbound
     if v_overdue > 2000000 and p_unbound then
-        -- Others wait for a tenth of a second with theirs; a tick stays due.
+        -- Other sessions do not do the same for a tenth of a second; a tick stays due.
         perform setval('pawl_data.housekeeping_clock', greatest(pawl._micros(p_now) - 1900000, 0));
-        -- Not all of it for timers: of these there may be more in every tenth of a second.
+        -- At most 30 of the 50 are timers: more of these may come due in every tenth of a second.
         v_left := v_left - pawl._do_piece('timers', p_now, 30, null);
         v_left := v_left - pawl._do_piece('sessions', p_now, v_left, null);
         v_left := v_left - pawl._do_piece('limits', p_now, greatest(v_left, 1), null);
@@ -64,8 +65,9 @@ begin
     return pawl._work_piece(p_piece, p_now, p_max, p_tenant, false);
 exception
     when others then
-        -- 1. The partition of a day was detached by hand, and a worker that held a run of that day is lost. 2. The sweep fails at that
-        -- run, and everything in its transaction with it. So each row is tried alone now: what fails is noted, and the rest is done.
+        -- 1. The partition of a day was detached by hand, and a worker that held a run of that day is lost. 2. The sweep fails at that run,
+        -- and everything in its transaction with it. So each row is tried alone now: a row that fails is recorded, and the other rows are
+        -- done.
         -- guard:piece_fails_alone
         begin
             return pawl._work_piece(p_piece, p_now, p_max, p_tenant, true);
@@ -94,8 +96,8 @@ end
 $$;
 comment on function pawl._work_piece(text, timestamptz, int, text, boolean) is 'a piece of housekeeping, with each row protected or all together';
 
--- Begins a tick: which pieces have something to do; none if it is not due. A session that is bound to a tenant leaves the clock alone, which is everybody's, and does not
--- begin while others tick in time.
+-- Begins a tick. Returns the pieces that have something to do; none if no tick is due. A session that is bound to a tenant does not move
+-- the clock, which all sessions share. It does not begin while other sessions tick in time.
 create or replace function pawl._tick_begins(p_force boolean)
 returns int[]
 language plpgsql
@@ -118,8 +120,9 @@ begin
     if p_force then
         return array[1, 2, 3, 4, 5];
     end if;
-    -- A piece is a transaction, and where all workers are idle nearly every one would find nothing. Each of these conditions holds whenever
-    -- its piece has work, and sometimes when it has none. Chore tables is due for ever where the owner does not tick: others make it come up.
+    -- A piece is a transaction, and while all workers are idle nearly every piece would find nothing. Each of these conditions holds
+    -- whenever its piece has work, and sometimes when it has none. The chore tables does not count, because it stays due where the owner
+    -- does not tick; it is done when another chore is due.
     return array(
         select 1 where exists (select from pawl_data.task t where t.place = 'w' and t.due_at <= v_now)
         union all
@@ -140,8 +143,8 @@ end
 $$;
 comment on function pawl._tick_begins(boolean) is 'the pieces of a tick that have something to do';
 
--- One piece of a tick, in a transaction of its own; true if the same piece has more to do. Called by hand in a transaction that stays
--- open, it delays what it took and nothing else.
+-- Does one piece of a tick, in a separate transaction. Returns true if the same piece has more to do. If a caller calls it in a transaction
+-- that stays open, it delays the rows that it has locked and nothing else.
 create or replace function pawl._tick_piece(p_piece int)
 returns boolean
 language plpgsql
@@ -169,7 +172,7 @@ end
 $$;
 comment on function pawl._tick_piece(int) is 'one piece of a tick';
 
--- What only the owner of the schema does; no role is ever granted this.
+-- The piece that only the owner of the schema does; no role is ever granted this function.
 create or replace function pawl._tick_tables()
 returns boolean
 language plpgsql
@@ -184,8 +187,8 @@ end
 $$;
 comment on function pawl._tick_tables() is 'the piece of a tick that takes empty tables away';
 
--- With the rights and the settings of its caller, because no other procedure may commit; so every name is qualified, and there is nothing
--- in it but transactions and calls of pieces.
+-- It has the privileges and the settings of its caller, because no other procedure may commit. So every name is qualified, and it contains
+-- only transaction commands and calls of pieces.
 create or replace procedure pawl.tick(force boolean default false)
 language plpgsql
 as $$
@@ -193,7 +196,7 @@ declare
     v_pieces int[];
     v_piece int;
 begin
-    -- Said as every other write says it, so that a client leaves this server: read write below would fail with 0A000.
+    -- The same error as for any other write, so that a client leaves this server: read write below would fail with 0A000.
     if pg_catalog.pg_is_in_recovery() then
         raise exception using errcode = '25006', message = 'cannot tick during recovery', hint = 'Call it on the primary.';
     end if;
@@ -205,7 +208,7 @@ begin
     v_pieces := pawl._tick_begins(force);
     foreach v_piece in array v_pieces loop
         for v_turn in 1..5 loop
-            -- Next to each other: even a loop's bounds are a query.
+            -- These two are next to each other: even the bounds of a loop are a query.
             commit;
             set transaction isolation level read committed, read write;
             exit when not pawl._tick_piece(v_piece);
@@ -229,8 +232,8 @@ Locks: rows, skipping locked ones; of a day past its retention its tables; each 
 Errors: 2D000 it was called in a transaction block, or in a pipeline after another statement, 25006 the server is a standby.
 Limits: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 100 waits, 5 chores.';
 
--- Waiting tasks whose time has come. due_at becomes the time they got ready, so that a claim that looks
--- from a mark onwards finds them.
+-- Makes waiting tasks ready whose time has come. due_at becomes the time at which they became ready, so that a claim that scans from a mark
+-- on finds them.
 create or replace function pawl._promote(p_now timestamptz, p_max int, p_tenant text, p_each boolean)
 returns int
 language plpgsql
@@ -272,9 +275,9 @@ end
 $$;
 comment on function pawl._promote(timestamptz, int, text, boolean) is 'makes waiting tasks ready whose time has come';
 
--- Due tasks of one tenant, locked. Nothing lists these by tenant: such an index would cost every run that waits. So both ends of what is
--- due are looked at, 5,000 tasks each: those of other tenants are many only if nobody ticks for these, and what comes due while this
--- tenant's workers tick is at the end.
+-- Locks and returns due tasks of one tenant. No index has these by tenant, because it would cost every run that waits. So both ends of the
+-- due order are read, 5,000 tasks each. Tasks of other tenants are many only if no session ticks for these tenants. Tasks that come due
+-- while this tenant's workers tick are at the end.
 create or replace function pawl._due_of_tenant(p_now timestamptz, p_max int, p_tenant text)
 returns tid[]
 language plpgsql
@@ -297,7 +300,7 @@ declare
         limit p_max);
 begin
     return array(
-        -- By their addresses alone, and looked at under the lock: the planner may take the index of all that wait otherwise.
+        -- Lock by address alone, and test the conditions under the lock: otherwise the planner may choose the index of all waiting tasks.
         with locked as materialized (
             select t.ctid as address, t.place, t.due_at, t.tenant
             from pawl_data.task t
@@ -309,8 +312,8 @@ end
 $$;
 comment on function pawl._due_of_tenant(timestamptz, int, text) is 'waiting tasks of a tenant whose time has come';
 
--- Whether no session that is not bound to a tenant has ticked for a minute: the chore that is due every ten seconds tells. Timers, lost
--- sessions and limits of tenants without a worker of their own then wait, and so do all chores.
+-- Returns whether no session that is free of tenants has ticked for a minute: the chore workers, which is due every ten seconds, shows it.
+-- In that case timers, lost sessions and limits of tenants without their own worker wait, and so do all chores.
 create or replace function pawl._keeper_missing(p_now timestamptz)
 returns boolean
 language plpgsql
