@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Keys of runs and ended runs: whether a key is free again, and the lock under which retry, fork, purge and retention take turns.
 
--- Locks an ended run by the row of its first round, so that retry, fork, purge and retention take turns. False: another transaction has
--- it. A run that has never ended, was purged, or is of another tenant than p_tenant has no row: true, and the caller looks what there is.
+-- Locks an ended run by the row of its first round, so that retry, fork, purge and retention take turns. Returns false if another
+-- transaction holds it. A run that has never ended, was purged, or is of another tenant than p_tenant has no row. Then it returns true, and
+-- the caller checks what exists.
 create or replace function pawl._hold_ended(p_id uuid, p_tenant text)
 returns boolean
 language plpgsql
@@ -30,7 +31,7 @@ end
 $$;
 comment on function pawl._hold_ended(uuid, text) is 'locks an ended run; false if another transaction has it';
 
--- Whether the time of a key is over: its own, or that of its run, which is not gone before its retention is over.
+-- Returns whether a key has expired: by its own time or, without one, because its run is no longer retained.
 create or replace function pawl._key_is_over(p_key pawl_data.key, p_now timestamptz)
 returns boolean
 language plpgsql

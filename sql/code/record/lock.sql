@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Locks of the rows of a flow: its run first, then its tasks, in one order for all callers.
 
--- Locks task 0 of a run of a flow, and, because its end may end them, the flows it is a step of. Waits for nobody:
--- false if another transaction has one of them.
+-- Locks task 0 of a run of a flow and the flows that the run is a step of, because its end may end them. Never waits: returns false if
+-- another transaction holds one of them.
 create or replace function pawl._lock_flow(p_run uuid)
 returns boolean
 language plpgsql
@@ -30,7 +30,7 @@ end
 $$;
 comment on function pawl._lock_flow(uuid) is 'locks a run of a flow and the flows above it, unless another transaction holds one of them';
 
--- Locks every task of a run of a flow. False: somebody else has one.
+-- Locks every task of a run of a flow. Returns false if another transaction holds one of them.
 create or replace function pawl._lock_tasks(p_run uuid)
 returns boolean
 language plpgsql

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Words for the letters of states and kinds, numbers of tasks, and names of tasks and undos as they are shown and recorded.
 
--- Functions of one expression with a parsed body: the planner puts the expression where the call is, so that it costs nothing and an
--- index can be used. The names in it were resolved when the function was made, so that no search_path is set, which would forbid that.
+-- Functions of one expression with a parsed body. The planner puts the expression in place of the call, so that it costs nothing and an
+-- index can be used. The names in it were resolved when the function was made. So no search_path is set, which would forbid that.
 
 create or replace function pawl._state_name(p_state "char")
 returns text
@@ -32,7 +32,7 @@ immutable
 return case p_kind when 'step' then 's'::"char" when 'sleep' then 'z' when 'event' then 'e' when 'signal' then 'g' when 'child' then 'c' when 'approval' then 'a' end;
 comment on function pawl._kind_code(text) is 'the letter for the kind of a step';
 
--- A step of a flow has room for a million tasks less one: the step itself, or the elements of a map step from 1 on.
+-- A step of a flow has numbers for a million tasks less one: the step itself, or elements of a map step from 1 on.
 create or replace function pawl._task_no(p_step int, p_element int default 0)
 returns int
 language sql
@@ -68,8 +68,8 @@ end
 $$;
 comment on function pawl._task_name(text, int) is 'the name of a record of a flow''s task, with a number';
 
--- What rollback: stands before in the name of the record of an undo. Steps inside of tasks may have the same names, so theirs
--- begin with the task: STEP/n/NAME#n. p_queue is the run's or the task's.
+-- Returns the name of an undo; its record has rollback: ahead of it. Steps inside tasks may have the same names, so theirs begin with the
+-- task: STEP/n/NAME#n. p_queue is the queue of the run or of the task.
 create or replace function pawl._undo_name(p_queue int, p_name text, p_task int)
 returns text
 language plpgsql

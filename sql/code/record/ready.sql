@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- From waiting to ready: which place a task takes, and the pause of a run whose code no longer matches its records.
 
--- Something happened that the task''s code should see.
+-- Makes a waiting task ready after something that its code should see. A held or paused task is marked as woken.
 create or replace function pawl._make_ready(p_task pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
@@ -38,7 +38,7 @@ end
 $$;
 comment on function pawl._ready_place(int) is 'where a due task stands: among the ready ones, or among the suspects';
 
--- Code that asks for one kind of step where another is recorded has changed under the run.
+-- Pauses a run whose code has changed since its records: it asks for one kind of step where another is recorded.
 create or replace function pawl._pause_for_drift(p_task pawl_data.task, p_now timestamptz, p_name text, p_recorded text, p_asked text)
 returns void
 language plpgsql
@@ -70,14 +70,14 @@ as $$
 declare
     v_count int := 0;
     v_due record;
-    -- Where nobody is bound to a tenant, one call for each queue will do.
+    -- If no role is bound to a tenant, one call for each queue is enough.
     v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
 begin
     for v_due in
         with due as (
             update pawl_data.task t
             set place = pawl._ready_place(t.crashes), due_at = p_now, reason = null
-            -- Nothing else: with place = 'w' the planner may take the index of all that wait.
+            -- No other condition: with place = 'w' the planner may choose the index of all waiting tasks.
             where t.ctid = any (p_tids)
             returning t.queue_id, case when v_bound then t.tenant else '' end as tenant
         )

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Reading and writing the records of one run: its steps, wherever they live, its input, its trail.
 
--- Planned anew at each call, so that only the partitions of these runs are opened and locked.
+-- Planned again at each call, so that only the partitions of these runs are opened and locked.
 create or replace function pawl._steps(p_ids uuid[])
 returns setof pawl_data.step
 language plpgsql
@@ -21,7 +21,7 @@ end
 $$;
 comment on function pawl._steps(uuid[]) is 'the recorded steps of runs, wherever they live';
 
--- The same of some of their tasks only; null: of all.
+-- The same for some tasks of the runs only; p_tasks null: for all.
 create or replace function pawl._steps_of(p_ids uuid[], p_tasks int[])
 returns setof pawl_data.step
 language plpgsql
@@ -116,7 +116,7 @@ end
 $$;
 comment on function pawl._input_of(uuid) is 'a large input, from where it was written once';
 
--- How much one run may have recorded and be claimed; more could not be handed out in one value.
+-- How much a run may have recorded and still be claimed; more could not be returned in one value.
 create or replace function pawl._record_max()
 returns bigint
 language plpgsql
@@ -129,10 +129,10 @@ end
 $$;
 comment on function pawl._record_max() is 'bytes that one run may have recorded';
 
--- What replay needs: SUCCESS records of every round, final failures of the round in force, steps that
--- started with an undo, open waits, failed tries, and while rolling back the undos still to do.
--- In all p_max bytes, but at least one record: tasks behind that are left_out, and so, as too_large, is any
--- whose record is more than _record_max(). Both name tasks by run and number.
+-- Loads the records that a replay needs: SUCCESS records of every round, final failures of the current round, and steps that started with
+-- an undo. Also open waits, failed attempts and, while rolling back, the undos still to do. Loads p_max bytes in all, but at least one
+-- record. Tasks over that limit are in left_out. Tasks whose record is more than _record_max() are in too_large. Both name tasks by run and
+-- number.
 create or replace function pawl._load_records(
     p_ids uuid[], p_tasks int[], p_max bigint, out records json[], out left_out text[], out too_large text[])
 language plpgsql
@@ -140,7 +140,7 @@ stable
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
--- Nobody can guess how many steps there are; hashing suits both few and many.
+-- The planner cannot guess how many steps there are; hashing suits both few and many.
 set enable_nestloop to off
 set jit to off
 as $$
@@ -151,7 +151,7 @@ declare
 begin
     with step as materialized (
         select s.*,
-               -- The size as written where that is the size in full, because it need not be read for it.
+               -- The stored size where that is the full size: without compression the value need not be read for it.
                120 + length(s.name)
                + coalesce(case when pg_column_compression(s.output) is null then pg_column_size(s.output)
                                else octet_length(s.output::text) end, 0)
@@ -168,14 +168,14 @@ begin
         from (
             select s.run_id, s.task_no, s.bytes from step s
             union all
-            -- Outputs of a flow's tasks stand among its undos alone.
+            -- Outputs of a flow's tasks are only among its undos.
             -- guard:rollback_size
             select u.run_id, 0, u.bytes from undo u where u.task_no > 0
         ) s
         group by s.run_id, s.task_no
     ), task as materialized (
         select i.n, t.run_id, t.task_no, t.round, t.rolling_back, t.retries, coalesce(z.bytes, 0) <= v_max as small,
-               -- In a rollback outputs stand among the undos as well.
+               -- In a rollback outputs are among the undos as well.
                coalesce(z.bytes, 0) * (1 + t.rolling_back::int) + coalesce(octet_length(t.retries::text), 0) as bytes
         from unnest(p_ids, p_tasks) with ordinality i (run_id, task_no, n)
         join (select t.* from pawl_data.task t where t.run_id = any (p_ids)) t on t.run_id = i.run_id and t.task_no = i.task_no
@@ -193,7 +193,7 @@ begin
                                                'error', s.error) order by s.seq, s.name) as steps
         from chosen c
         join step s on s.run_id = c.run_id and s.task_no = c.task_no and (s.state <> 'e' or s.round = c.round)
-                   -- What a flow's task came to, if only that it was lost, is none of the steps of its handler.
+                   -- The record of a flow's task itself, even of a lost one, is not a step of its handler.
                    -- guard:records_own_steps
                    and (s.task_no = 0 or strpos(s.name, '#') > 0)
         group by c.n
@@ -286,7 +286,7 @@ end
 $$;
 comment on function pawl._next_seq(pawl_data.task) is 'the next number in the order of first starts';
 
--- Whether what is recorded of a run is kept apart by now: its end, in this transaction, may have moved it.
+-- Returns whether the records of a run are in the kept tables by now: its end, in this transaction, may have moved them.
 create or replace function pawl._is_kept(p_task pawl_data.task)
 returns boolean
 language plpgsql
@@ -334,14 +334,14 @@ end
 $$;
 comment on function pawl._run_timeout(uuid, timestamptz) is 'how much time a run has left';
 
--- Steps whose undo has neither run nor been skipped, in the order of their rollback: the newest first; of a flow by its tasks,
--- and the steps inside of one before what the task came to. Copied steps of a fork are never undone.
+-- Returns steps whose undo has neither run nor been skipped, in the order of their rollback: the newest first. In a flow the order is by
+-- task, with the steps inside a task ahead of the task itself. Copied steps of a fork are never undone.
 create or replace function pawl._undos(p_runs uuid[])
 returns table (run_id uuid, place bigint, name text, task_no int, undo json, output json, uncertain boolean)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
--- Nobody can guess how many undos there are; hashing suits both few and many.
+-- The planner cannot guess how many undos there are; hashing suits both few and many.
 set enable_nestloop to off
 as $$
 #variable_conflict use_column
@@ -393,8 +393,7 @@ end
 $$;
 comment on function pawl._was_undone(uuid) is 'whether an undo of this run was executed, so that it cannot go on';
 
--- Asked row by row from a bounded piece: as a join, the planner might read the whole of a table that it
--- believes to be small.
+-- Asked row by row from a bounded piece. As a join, the planner might read the whole of a table that it believes to be small.
 create or replace function pawl._lives(p_id uuid)
 returns boolean
 language plpgsql

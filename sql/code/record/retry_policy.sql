@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- When a failed try is repeated.
+-- When a failed attempt is repeated.
 
 create or replace function pawl._backoff(
     p_failures int, p_base interval, p_factor double precision, p_cap interval, p_jitter double precision)
@@ -37,7 +37,7 @@ end
 $$;
 comment on function pawl._millis(text, interval) is 'milliseconds from an option as an interval';
 
--- A step of a flow may have a policy of its own.
+-- Returns the policy of a workflow, changed by the options of a step of its flow.
 create or replace function pawl._step_policy(p_workflow pawl_data.workflow, p_step int)
 returns pawl_data.workflow
 language plpgsql
@@ -54,8 +54,8 @@ end
 $$;
 comment on function pawl._step_policy(pawl_data.workflow, int) is 'the retry policy of a step of a flow';
 
--- Counts a failure of a step (or of the handler itself, p_name empty) and decides. n: failures so far.
--- final: no more tries. due: when the next try may start.
+-- Counts a failure of a step (or of the handler itself, p_name empty) and decides. n: failures so far. final: no more attempts. due: when
+-- the next attempt may start.
 create or replace function pawl._count_failure(
     p_task pawl_data.task, p_name text, p_error json, p_option json, p_now timestamptz, out n int, out final boolean,
     out due timestamptz)
@@ -77,7 +77,7 @@ begin
     n := 1 + coalesce((p_task.retries -> p_name ->> 'n')::int, 0);
     -- guard:failure_once
     if (p_option ->> 'failure')::int < n then
-        -- The caller counts its failures, and this one is counted: the reply was lost.
+        -- The caller counts its failures, and this one is counted already: only the reply was lost.
         n := n - 1;
         final := false;
         due := (p_task.retries -> p_name ->> 'due')::timestamptz;
@@ -94,7 +94,7 @@ begin
             greatest(coalesce((v_policy ->> 'factor')::double precision, v_workflow.factor), 1),
             pawl._millis(v_policy ->> 'cap_ms', v_workflow.cap),
             least(greatest(coalesce((v_policy ->> 'jitter')::double precision, v_workflow.jitter), 0), 1)));
-    -- A claim that was not said to have started may be lost now, and the next one must be told of this try.
+    -- If this claim is lost without a start item, recorded makes the next claim load this failed attempt.
     update pawl_data.task t
     set recorded = true, retries = (
         select json_object_agg(e.key, e.value)
@@ -111,7 +111,7 @@ end
 $$;
 comment on function pawl._count_failure(pawl_data.task, text, json, json, timestamptz) is 'counts a failed try and decides whether and when there is another';
 
--- A record was made: crashes are forgotten, and so are the failed tries of that step.
+-- A step was recorded: resets the crashes of its task and the failed attempts of that step.
 create or replace function pawl._note_progress(p_task pawl_data.task, p_name text)
 returns void
 language plpgsql

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- How a run ends, or starts to roll back, when something about it is not plain. The plain end is in commit.
 
--- Settles a wait: the record, the wait gone, the task ready. False: it was settled before, or its run takes nothing more. The caller
--- holds the task's row.
+-- Completes a wait: writes its record, deletes the wait and makes the task ready. Returns false if it was completed before, or if its run
+-- records nothing more. The caller holds the row of the task.
 create or replace function pawl._settle(
     p_task pawl_data.task, p_wait pawl_data.wait, p_state "char", p_output json, p_error json, p_source uuid, p_now timestamptz)
 returns boolean
@@ -13,7 +13,7 @@ as $$
 declare
     v_gone int;
 begin
-    -- After an acknowledged cancel nothing is recorded but undos. The wait goes with the run.
+    -- After an acknowledged cancel only undos are recorded. The wait is deleted with the run.
     -- guard:settle_cancelled
     if p_task.ending is not null and not p_task.rolling_back then
         return false;
@@ -32,8 +32,8 @@ end
 $$;
 comment on function pawl._settle(pawl_data.task, pawl_data.wait, "char", json, json, uuid, timestamptz) is 'ends a wait with a record and wakes its task';
 
--- Ends the run of p_task (task 0, locked by the caller). ok, or busy when its parent could not be locked:
--- then nothing was changed.
+-- Ends the run of p_task (task 0, locked by the caller). Returns ok, or busy if another transaction holds its parent: then nothing was
+-- changed.
 create or replace function pawl._end_run(
     p_task pawl_data.task, p_status "char", p_output json, p_error json, p_now timestamptz)
 returns text
@@ -44,10 +44,10 @@ as $$
 declare
     v_parent pawl_data.task;
     v_wait pawl_data.wait;
-    -- A step of a flow that is a child run has no task of its own: it meets its flow at task 0.
+    -- A step of a flow that is a child run has no task: its end locks task 0 of the flow.
     v_flow boolean := strpos(p_task.parent_step, '#') = 0;
     v_no int := case when v_flow then 0 else coalesce(p_task.parent_task, 0) end;
-    -- What the step of the parent came to: a cancelled child is an error there.
+    -- The state of the parent's step: a cancelled child is an error there.
     v_state "char" := case when p_status = 's' then 's' else 'e' end;
     v_error json;
     v_freed int := 0;
@@ -80,7 +80,9 @@ begin
     delete from pawl_data.signal g where g.run_id = p_task.run_id;
     delete from pawl_data.gate g where g.run_id = p_task.run_id;
     if v_parent.run_id is not null then
-        -- A statement of its own, after the lock: a wait that was committed meanwhile is seen.
+        -- A separate statement after the lock. 1. A, a commit of the parent, opens a wait for this child and commits. 2. B, this end, gets
+        -- the lock. 3. This statement takes a new snapshot, so B sees the wait. With an older one B could miss it, and the parent would
+        -- wait forever.
         select w.* into v_wait
         from pawl_data.wait w
         where w.run_id = v_parent.run_id and w.task_no = coalesce(p_task.parent_task, 0) and w.name = p_task.parent_step
@@ -104,8 +106,8 @@ end
 $$;
 comment on function pawl._end_run(pawl_data.task, "char", json, json, timestamptz) is 'moves a run to history and tells its parent';
 
--- The row of history. A run that has lived for more than a day may not find its partition when it is
--- read again, so it is kept apart from then on.
+-- Writes the row of history. The partition of a run that has lived for more than a day may be gone when the run is read again. So such a
+-- run is stored in the kept tables from then on.
 create or replace function pawl._write_end(
     p_task pawl_data.task, p_status "char", p_output json, p_error json, p_now timestamptz, p_key_freed boolean)
 returns void
@@ -135,7 +137,7 @@ end
 $$;
 comment on function pawl._write_end(pawl_data.task, "char", json, json, timestamptz, boolean) is 'writes the row that ends a round';
 
--- Moves what is recorded of a run out of the partition of its day.
+-- Moves the records of a run from the partition of its day to the kept tables.
 create or replace function pawl._keep(p_id uuid)
 returns void
 language plpgsql
@@ -161,7 +163,7 @@ end
 $$;
 comment on function pawl._keep(uuid) is 'moves the records of a run to the kept tables';
 
--- How long holders have to let go of a run that is to end; housekeeping enforces it.
+-- Starts the grace period in which holders must release a run that is ending; housekeeping enforces it.
 create or replace function pawl._start_grace(p_task pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
@@ -176,7 +178,7 @@ end
 $$;
 comment on function pawl._start_grace(pawl_data.task, timestamptz) is 'bounds the time until a run that is to end does so';
 
--- Children follow: each gets a time limit that is over already; housekeeping enforces it.
+-- Cancels the children, too: each gets a time limit that has passed already; housekeeping enforces it.
 create or replace function pawl._cancel_children(p_task pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
@@ -194,7 +196,7 @@ end
 $$;
 comment on function pawl._cancel_children(pawl_data.task, timestamptz) is 'asks housekeeping to cancel the children of a run';
 
--- The run is to end with this status: at once, or after its undos. ERROR or CANCELLED.
+-- Ends a run with this status (ERROR or CANCELLED), at once or after its undos.
 create or replace function pawl._end_or_roll_back(p_task pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
@@ -202,7 +204,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    -- Looked at now: the tasks of a flow tell their run of undos when they go, which may be a moment ago.
+    -- Read undo now: a task of a flow sets it on its run when the task ends, which may have been a moment ago.
     if p_rollback and not p_task.rolling_back
        and (select t.undo from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = p_task.task_no)
        and json_array_length(pawl._undone(p_task)) > 0 then
@@ -212,15 +214,16 @@ begin
         delete from pawl_data.wait w where w.run_id = p_task.run_id;
         delete from pawl_data.gate g where g.run_id = p_task.run_id;
         update pawl_data.task t
-        -- A cancel is an operator''s newer word than a pause; a failure is not, and waits for the resume.
+        -- An operator's cancel is newer than the pause, and ends it. A failure does not, so its rollback waits for the resume.
         set place = case when t.paused is not null and p_status = 'e' then 'w' else pawl._ready_place(t.crashes) end,
             due_at = case when t.paused is not null and p_status = 'e' then 'infinity' else p_now end,
             reason = case when t.paused is not null and p_status = 'e' then coalesce(case when t.place = 'w' then t.reason end, 'operator') end,
             paused = case when p_status = 'e' then t.paused end,
             session_id = null, request = null, started = false, fence = t.fence + 1,
             rolling_back = true, recorded = true, retries = null, woken = false,
-            -- With the fence of the claim that this is the end of. A caller that ends the run by itself has raised it; then there is
-            -- none, or the next claim would look like the one behind it.
+            -- The fence of the claim whose item ends the run. 1. A claim is lost, and the engine ends its run with a raised p_task.fence.
+            -- 2. The worker of that claim sends a late item. With a fence here the item would answer "already", as if it had started the
+            -- rollback.
             -- guard:rollback_fence
             ending = json_build_object('status', pawl._state_name(p_status), 'error', p_error, 'at', p_now,
                 'fence', case when t.fence = p_task.fence then t.fence end)

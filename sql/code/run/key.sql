@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Keys: one living or retained run for each key of a workflow and tenant.
 
--- Whether a run of this id has ended already. A caller above read committed cannot see a run that ended
--- after its snapshot, but a unique index can: it tries to insert the row and takes it back.
+-- Returns whether a run of this id has ended already. A caller above read committed cannot see a run that ended after its snapshot, but the
+-- unique index has it. So this inserts the row and deletes it again.
 create or replace function pawl._id_is_used(p_id uuid)
 returns boolean
 language plpgsql
@@ -18,7 +18,7 @@ declare
 begin
     if current_setting('transaction_isolation') = 'read committed' then
         return exists (select from pawl_data.run r where r.run_id = p_id and r.round = 1)
-            -- Kept apart, it is of another day than the clock says now: it was set back.
+            -- A run in the kept tables is of another day than the clock shows now: the clock was moved backward.
             -- guard:id_kept
             or exists (select from pawl_data.run_kept k where k.run_id = p_id);
     end if;
@@ -40,7 +40,8 @@ end
 $$;
 comment on function pawl._id_is_used(uuid) is 'whether a run of this id has ended already';
 
--- Takes the key for p_id, or answers with the run that has it, whose row it leaves unlocked: that run''s worker would wait for it at the end.
+-- Takes the key for p_id, or answers with the run that has it. Leaves the row of that key unlocked: the worker of that run would wait for
+-- it when the run ends.
 create or replace function pawl._hold_key(
     p_now timestamptz, p_workflow_id int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_expires timestamptz,
     out run_id uuid, out taken boolean, out same_input boolean)
@@ -66,13 +67,13 @@ begin
         if v_made = 1 then
             return;
         end if;
-        -- A statement of its own: it sees what was committed while the insert waited.
+        -- A separate statement: it sees rows that were committed while the insert waited.
         select k.* into v_old
         from pawl_data.key k
         where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key;
         -- guard:key_over
         if found and pawl._key_is_over(v_old, p_now) then
-            -- Its time is over: take it, unless somebody else just did.
+            -- The key has expired: take it, unless another transaction has just taken it.
             update pawl_data.key k
             set run_id = p_id, digest = p_digest, expires_at = p_expires
             where k.tenant = p_tenant and k.workflow_id = p_workflow_id and k.key = p_key and k.run_id = v_old.run_id

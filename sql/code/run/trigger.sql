@@ -1,9 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Triggering: the durable intent that a run should happen, one or many.
 
--- Inserts the one row that a run is; for a flow (p_flow, its workflow) its first tasks, too. Everything is decided by
--- the caller. False: p_given, an id that the client made, is there already. Only such an id can be, and only for it the
--- dearer insert is paid.
+-- Inserts the one row of a new run, and for a flow (p_flow, its workflow) its first tasks, too. The caller has decided everything. Returns
+-- false if the client made the id (p_given) and it exists already. No other id can exist, so only these pay for the more expensive insert.
 create or replace function pawl._insert_run(
     p_now timestamptz, p_queue int, p_timeout interval, p_flow int, p_id uuid, p_given boolean, p_input json, p_tenant text,
     p_priority int, p_delay interval, p_metadata json, p_key text, p_limit_key text, p_parent uuid, p_parent_step text,
@@ -37,7 +36,7 @@ begin
         values (p_id, 0, p_queue, v_place, p_priority, v_apart, v_timeout or p_attached, v_undo, v_reason, v_due, p_now,
                 p_tenant, p_limit_key, p_key, p_parent, p_parent_step, p_parent_task, v_input, p_metadata);
     end if;
-    -- A run of a given id may have ended and left the hot set meanwhile: looked for in a later statement.
+    -- The run of a given id may have ended and left the hot set before the insert. So a later statement looks for it in history.
     if v_made = 1 and p_given and pawl._id_is_used(p_id) then
         delete from pawl_data.task t where t.run_id = p_id and t.task_no = 0;
         v_made := 0;
@@ -123,15 +122,15 @@ begin
         (select t.run_id from pawl_data.task t where t.run_id = any (p_ids) and t.tenant <> p_tenant limit 1),
         (select r.run_id from pawl._runs(p_ids) r where r.tenant <> p_tenant limit 1));
     if v_used is not null then
-        -- It does not say that the run is another tenant's.
+        -- The message does not reveal that the run is another tenant's.
         perform pawl._raise('PW001', format('run id "%s" is already in use', v_used), 'Make ids with pawl.make_id().');
     end if;
 end
 $$;
 comment on function pawl._check_own(uuid[], text) is 'refuses ids of runs of another tenant';
 
--- A key that is there already, and what becomes of a trigger with it: the run that has the key, or p_id if that takes it. created is false
--- if the key stands for another run, and taken says whether p_id has the key now.
+-- Decides about a trigger whose key exists. run: the run that has the key, or p_id if it takes the key. created is false if the key stands
+-- for another run, and taken shows whether p_id has the key now.
 create or replace function pawl._meet_key(
     p_now timestamptz, p_workflow int, p_queue int, p_tenant text, p_key text, p_digest bytea, p_id uuid, p_given boolean, p_expires timestamptz,
     p_bound boolean, out run uuid, out created boolean, out taken boolean)
@@ -148,7 +147,7 @@ begin
     from pawl._hold_key(p_now, p_workflow, p_tenant, p_key, p_digest, p_id, p_expires) k;
     -- guard:key_of_another
     if v_holder <> p_id and p_given and pawl._has_key(p_id, p_queue, p_key) then
-        -- A call that was sent again: its run has freed the key since, and another has it now.
+        -- A repeated call: its run has freed the key since, and another run has it now.
         created := false;
         if p_bound then
             perform pawl._check_own(array[p_id], p_tenant);
@@ -165,8 +164,8 @@ end
 $$;
 comment on function pawl._meet_key(timestamptz, int, int, text, text, bytea, uuid, boolean, timestamptz, boolean) is 'what becomes of a trigger whose key is there already';
 
--- Whatever the plain case of trigger() is not: an id that was given, a delay, a time limit, a flow, a key that is freed at the end, or a
--- large input. False: the run is there already.
+-- Inserts a run that is not plain: it has a given id, a delay, a time limit, a flow, key_while_active, or a large input. Returns false if
+-- the run exists already.
 create or replace function pawl._insert_other(
     p_now timestamptz, p_workflow int, p_queue int, p_timeout interval, p_flow boolean, p_bound boolean, p_id uuid, p_given boolean, p_input json,
     p_tenant text, p_priority int, p_delay interval, p_metadata json, p_key text, p_limit_key text, p_key_while_active boolean, p_taken boolean)
@@ -185,7 +184,7 @@ begin
         perform pawl._raise('PW004', format('id "%s" belongs to a run without this key', p_id), 'Make another id.');
     end if;
     if not v_created and p_key is not null and p_taken then
-        -- A call that was sent again: its run has freed the key since, and nobody would free it once more.
+        -- A repeated call: its run has freed the key since, and has ended, so no end would free the key again.
         delete from pawl_data.key k
         where k.tenant = p_tenant and k.workflow_id = p_workflow and k.key = p_key;
     end if;
@@ -224,7 +223,7 @@ declare
     v_made int;
     v_taken boolean := true;
 begin
-    -- Few statements and few calls: what is usual is tested in line, and only the rest is handed on.
+    -- Few statements and few calls: usual values are tested in line, and functions are called only for other values.
     select w.workflow_id, w.queue_id, w.priority::int, w.run_timeout, w.flow,
            s.tenants_bound,
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
@@ -276,7 +275,7 @@ begin
         run_id := (v_hex || '7' || substr(gen_random_uuid()::text, 16))::uuid;
     end if;
     if key is not null then
-        -- The first try of _hold_key, without the call; if the key is there already, it decides.
+        -- The first attempt of _hold_key(), without the call. If the key exists, _meet_key() decides.
         v_digest := sha256(convert_to(v_input, 'UTF8'));
         v_expires := case when key_while_active then 'infinity' when key_ttl is not null then pawl._shift(v_now, key_ttl) end;
         insert into pawl_data.key (workflow_id, expires_at, run_id, tenant, key, digest)

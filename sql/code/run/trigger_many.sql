@@ -46,7 +46,7 @@ begin
     if v_made = v_wanted then
         return;
     end if;
-    -- A statement of its own: it sees the keys that were committed while the insert waited.
+    -- A separate statement: it sees the keys that were committed while the insert waited.
     select array_agg(case when u.key is null then u.id else k.run_id end order by u.n),
            array_agg(u.key is null or k.run_id = u.id order by u.n),
            count(k.run_id)
@@ -172,7 +172,7 @@ begin
             returning run_id
         )
         select coalesce(array_agg(m.run_id), array[]::uuid[]) into v_made from made m;
-        -- A run of a given id may have ended, so that the hot set does not have it: looked for in a later statement.
+        -- The run of a given id may have ended and left the hot set before the insert. So a later statement looks for it in history.
         v_used := array(select distinct r.run_id from pawl._runs(v_made) r);
         if cardinality(v_used) > 0 then
             delete from pawl_data.task t where t.run_id = any (v_used) and t.task_no = 0;
@@ -276,7 +276,7 @@ begin
        and (select count(distinct k) < count(k) from unnest(p_keys) k) then
         return true;
     end if;
-    -- With ids and keys both may name a run that exists: in the call before, or in one that is sent again.
+    -- With both ids and keys an item may name the run of an earlier item, or a run of this call when it was sent before.
     return p_ids is not null
        and ((select count(distinct k) < count(k) from unnest(p_keys) k)
             or (select count(distinct i) < count(i) from unnest(p_ids) i)

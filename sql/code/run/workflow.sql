@@ -81,7 +81,7 @@ declare
     v_workflow int;
 begin
     perform pawl._only_read_committed('create_workflow');
-    -- Whoever takes a name first sets its options for every tenant.
+    -- The first caller that takes a name sets its options for every tenant, so a role that is bound to one tenant must not.
     -- guard:create_workflow_unbound
     perform pawl._only_unbound('create_workflow');
     if name is null or name !~ '^[a-z0-9_-]+([.][a-z0-9_-]+)*$' or length(name) > 200 then
@@ -126,8 +126,8 @@ Locks: a new row of its name; waits for another transaction that creates the sam
 Errors: PW003 for a bad name or option, PW007 the role is bound to one tenant, PW008 isolation level; 55P03 another transaction is creating it: call it again.
 Limits: the cost is constant.';
 
--- Makes the queue of a new workflow, which has its name, and with it holds the name until the end of the transaction. Null: another
--- transaction has made the workflow meanwhile.
+-- Makes the queue of a new workflow, which has its name, and with it holds the name until the end of the transaction. Returns null if
+-- another transaction has created the workflow in the meantime.
 create or replace function pawl._hold_name(p_name text)
 returns int
 language plpgsql
@@ -139,7 +139,7 @@ declare
 begin
     -- guard:hold_name
     insert into pawl_data.queue as q (name, workflow_id) values (p_name, 0)
-    -- One without a workflow is this transaction's own.
+    -- A queue without a workflow is this transaction's own.
     on conflict on constraint queue_name_is_unique do update set workflow_id = q.workflow_id where q.workflow_id = 0
     returning q.queue_id into v_queue;
     return v_queue;
@@ -193,7 +193,7 @@ begin
     where w.workflow_id = v_old.workflow_id;
     update pawl_data.queue q set step_timeout = v_new.step_timeout
     where q.workflow_id = v_old.workflow_id
-      -- A step of a flow may have a limit of its own.
+      -- A step of a flow may have its own limit.
       and not exists (
           select from pawl_data.flow_step s
           where s.workflow_id = v_old.workflow_id and s.queue_id = q.queue_id and s.options ->> 'timeout' is not null);
