@@ -18,7 +18,7 @@ create table pawl_data.topic (
     tenant text not null,
     topic text not null,
     key text not null,
-    -- Counts the meetings; a change of the row is what makes the later one see the earlier.
+    -- Version counter: an emit and a wait both change the row, so that the later of the two sees the earlier.
     beat bigint not null default 0,
     touched_at timestamptz not null,
     -- Sets of JSON paths that open waits match on, each written as one text.
@@ -32,8 +32,8 @@ create table pawl_data.wait (
     task_no int not null,
     -- The identity of the step that waits.
     name text not null,
-    -- As in pawl_data.step: z sleep, e event, g signal, c child, a approval. And l: not a wait but a time
-    -- limit of the run, named 'timeout', 'grace' or 'cancel', that housekeeping enforces.
+    -- The letters of pawl_data.step: z sleep, e event, g signal, c child, a approval. Also l: not a wait but a time limit of the run, named
+    -- 'timeout', 'grace' or 'cancel', that housekeeping enforces.
     kind "char" not null,
     seq int not null,
     tenant text not null,
@@ -53,7 +53,7 @@ create index wait_event_idx on pawl_data.wait (tenant, topic, key, digest, run_i
 create index wait_limit_idx on pawl_data.wait (due_at) where kind = 'l';
 create index wait_approval_idx on pawl_data.wait (tenant, run_id) where kind = 'a';
 
--- Events that had more open waits than one emit settles: how far housekeeping has come with each.
+-- Events that had more open waits than one emit completes, and the position of housekeeping in the waits of each.
 create table pawl_data.delivery (
     event_id uuid primary key,
     tenant text not null,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Flows: workflows whose steps and dependencies are declared. The definition is small and read often; a gate is the
--- only state that a run of a flow has beyond its tasks and its records.
+-- Flows: workflows whose steps and dependencies are declared. The definition is small and read often. A gate is the only state that a run
+-- of a flow has beyond its tasks and its records.
 
 -- Steps are numbered in the order they were added, and depend on earlier ones only: so there is no cycle. Number 0,
 -- named run, stands for the end of the run; it is written when the flow is frozen and depends on every leaf.
@@ -9,30 +9,30 @@ create table pawl_data.flow_step (
     step_no int not null,
     name text not null,
     deps int[] not null,
-    -- Of the queue FLOW/STEP; null when the step is a child run or the end.
+    -- The queue FLOW/STEP; null if the step is a child run or the end.
     queue_id int,
     child_workflow_id int,
-    -- Nothing to decide when it starts, but whether it depends on too much, so that many are started by one statement.
+    -- Its start decides nothing, except whether its dependencies are too large. So one statement starts many such steps.
     plain boolean not null,
-    -- Those of deps that may yield more than a payload: maps, whose elements are gathered, and child runs, which may be flows.
+    -- The dependencies that may yield more than a payload: maps, whose elements are gathered, and child runs, which may be flows.
     heavy_deps int[] not null,
     -- A skip of this step, or of one before it, skips the steps that depend on it.
     spreads boolean not null default false,
     -- One task for each element of the array that this step yields; 0: the run's input.
     map_from int,
     condition json,
-    -- What becomes of the step when the condition is not met: skip, skip_all (dependents, too), fail.
+    -- If the condition is not met: skip, skip_all (dependents, too), fail.
     unmet text,
     delay interval,
     undo json,
-    -- Null: as the run, and as the flow.
+    -- Null: the priority of the run, and the retry policy of the flow.
     priority smallint,
     max_attempts int,
     base interval,
     factor double precision,
     cap interval,
     jitter double precision,
-    -- As it was given, to tell whether a second call says the same.
+    -- The options as the caller gave them, to find out whether a second call is the same.
     options json not null,
     constraint flow_step_pkey primary key (workflow_id, step_no),
     constraint flow_step_name_is_unique unique (workflow_id, name)
@@ -47,8 +47,8 @@ create table pawl_data.flow_edge (
 );
 comment on table pawl_data.flow_edge is 'which steps of a flow depend on a step';
 
--- How many more must come before a step of a run can start, or, once a map step has started, before it is done. A
--- row exists from the first to the last of them only. Changed by whoever holds the run's task 0.
+-- How many dependencies must still end before a step of a run can start; once a map step has started, how many of its tasks. A row exists
+-- only from the first of these ends to the last. Only the transaction that holds task 0 of the run changes it.
 create table pawl_data.gate (
     run_id uuid not null,
     step_no int not null,

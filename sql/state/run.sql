@@ -34,7 +34,7 @@ create table pawl_data.run (
     constraint run_pkey primary key (run_id, round)
 ) partition by range (run_id);
 comment on table pawl_data.run is 'ended runs, one row for each round';
--- Rounds that failed: few, and looked for often. A run that succeeds does not enter it.
+-- Rounds that failed: they are few and searched often. A run that succeeds is not in it.
 create index run_failed_idx on pawl_data.run (run_id, round) where status = 'e';
 
 create table pawl_data.run_kept (like pawl_data.run including defaults, constraint run_kept_pkey primary key (run_id, round));

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The schemas and the one-row settings table. Nothing else may create a schema.
 
--- A character that the database cannot hold would make whole calls fail: those of one run stop the others.
+-- A character that the database cannot hold would make whole calls fail, so that one run stops other runs.
 do $pawl_encoding$
 begin
     if current_setting('server_encoding') <> 'UTF8' then
@@ -16,13 +16,14 @@ $pawl_encoding$;
 create schema pawl;
 comment on schema pawl is 'pawl: durable workflows. Its functions, which granted roles call.';
 
--- 1. A granted role, which may use schema pawl, sends "create rule r as on insert to ..." for a table of this engine while it has another
--- transaction open that has read it. 2. PostgreSQL locks the table first and looks at privileges after it. 3. So the refused statement would
--- wait for the lock, and every later call of anybody behind it. A role without the use of a schema cannot even name its tables.
+-- 1. A granted role, which may use schema pawl, has read a table of this engine in a transaction that stays open. 2. In another session it
+-- sends "create rule r as on insert to ..." for the table. 3. PostgreSQL locks the table first and checks privileges after it. So the
+-- refused statement would wait for the lock, and every later call of any session would wait for the statement. A role without the use of a
+-- schema cannot even name its tables.
 create schema pawl_data;
 comment on schema pawl_data is 'the tables of pawl, which only its functions use';
 
--- One row. It changes by operator calls only, so reading it costs one buffer for ever.
+-- One row. Only operator calls change it and, about once a day, housekeeping (partitions_until). So reading it costs one buffer, always.
 create table pawl_data.setting (
     only_row boolean primary key default true,
     schema_version int not null,
@@ -47,7 +48,7 @@ create table pawl_data.setting (
     suspect_at int not null default 2,
     -- Sessions that the roles bound to one tenant may have at a time. Other roles have no limit.
     session_max int not null default 1000,
-    -- Enciphers cursors that would tell a tenant the ids of others.
+    -- Encrypts cursors that would show a tenant the ids of other tenants' runs.
     cursor_secret uuid not null default gen_random_uuid(),
     -- Goes into the numbers of advisory locks, which any login may take.
     lock_secret uuid not null default gen_random_uuid(),
@@ -57,7 +58,7 @@ comment on table pawl_data.setting is 'one row of settings for this database';
 
 insert into pawl_data.setting (schema_version) values (1);
 
--- One row, which changes with each epoch. Its own table, so that a transaction that locks it keeps nobody from changing a setting.
+-- One row, which changes with each epoch. A separate table, so that a transaction that locks the row blocks no change of a setting.
 create table pawl_data.epoch_lock (
     only_row boolean primary key default true,
     epoch int not null,
@@ -67,8 +68,8 @@ comment on table pawl_data.epoch_lock is 'the row that record_step above read co
 
 insert into pawl_data.epoch_lock (epoch) values (1);
 
--- Clocks that must not leave dead row versions behind (a held snapshot would make every reader walk
--- them): a sequence is changed in place. Values are microseconds since 1970.
+-- A clock must leave no dead row versions, because every reader would walk over them while a snapshot is held. A sequence is changed in
+-- place. Values are microseconds since 1970.
 create sequence pawl_data.housekeeping_clock minvalue 0 start 0;
 comment on sequence pawl_data.housekeeping_clock is 'when the next tick is due';
 
@@ -83,13 +84,13 @@ create table pawl_data.chore (
     chore text primary key,
     due_at timestamptz not null default '-infinity',
     position text,
-    -- What failed last, and when; null: nothing.
+    -- The last error, and when it occurred; null: none.
     last_error text,
     failed_at timestamptz
 );
 comment on table pawl_data.chore is 'pieces of housekeeping: when each is due, and what failed in it';
 
--- The chore tables is the owner's alone. The last five are no chores: their rows hold failures only, of pieces of a tick and of claims.
+-- Only the owner does the chore tables. The last five are not chores: their rows hold only failures, of pieces of a tick and of claims.
 insert into pawl_data.chore (chore, due_at)
 values ('partitions', '-infinity'), ('retention', '-infinity'), ('kept', '-infinity'), ('keys', '-infinity'), ('topics', '-infinity'),
        ('rollup', '-infinity'), ('workers', '-infinity'), ('tables', '-infinity'),

@@ -16,7 +16,7 @@ create table pawl_data.step (
     fence int not null,
     started_at timestamptz not null,
     ended_at timestamptz,
-    -- BRANCH/NAME#n, or rollback: before that. What a task of a flow came to: the name of its step, without a #.
+    -- BRANCH/NAME#n, or rollback: followed by that. The record of a flow's task has the name of its step, without a #.
     name text not null,
     output json,
     error json,

@@ -1,17 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The hot set: one row for each task that has not ended. Task 0 is the run itself and carries what
--- the run will need at its end; the row moves to pawl_data.run then, in the transaction that ends it.
--- Tasks of a flow are numbered a million times their step, and an element of a map step by its place behind that:
--- task 3000018 is the 18th element of step 3. pawl._task_no(), _step_of() and _element_of() know it.
+-- The hot set: one row for each task that has not ended. Task 0 is the run itself and carries the values that the run needs at its end. The
+-- transaction that ends the run moves the row to pawl_data.run. The number of a flow's task is a million times its step, plus the number of
+-- the element in a map step. Task 3000018 is the 18th element of step 3. pawl._task_no(), _step_of() and _element_of() compute it.
 
--- No check constraint and no generated column: each would be parsed and compiled anew for every statement that
--- writes a row, a sixth of the cost of a trigger (measured). The tests check the invariants instead.
+-- No check constraint and no generated column. PostgreSQL would parse and compile each again for every statement that writes a row, a sixth
+-- of the cost of a trigger (measured). The tests check the invariants instead.
 create table pawl_data.task (
     run_id uuid not null,
     task_no int not null,
     queue_id int not null,
-    -- Where the row stands: r ready, w waiting, h held, s suspect (ready, but only for a quiet worker),
-    -- o open: the run of a flow, which its other tasks carry out. Who holds that row may change the flow's state.
+    -- State of the task: r ready, w waiting, h held, s suspect (ready, but only for a quiet worker), o open. An open row is the run of a
+    -- flow, which its other tasks carry out. The transaction that holds that row may change the flow's state.
     place "char" not null,
     priority smallint not null,
     round smallint not null default 1,
@@ -22,7 +21,7 @@ create table pawl_data.task (
     execution int not null default 0,
     -- The claim in force had started, so that its loss counts as a crash.
     started boolean not null default false,
-    -- Records exist that a claim must hand out.
+    -- Records exist that a claim must return.
     recorded boolean not null default false,
     -- A wait was settled while the task was held, so a suspend makes it ready at once.
     woken boolean not null default false,
@@ -39,7 +38,7 @@ create table pawl_data.task (
     -- Why a waiting task waits: retry, sleep, event, signal, child, delay, operator (paused by one), drift (paused by the engine).
     reason text,
     session_id bigint,
-    -- The claim request that took it, so that a repeated request is answered alike.
+    -- The claim request that took it, so that a repeated request gets the same tasks.
     request int,
     due_at timestamptz not null,
     triggered_at timestamptz not null,
@@ -54,9 +53,9 @@ create table pawl_data.task (
     parent_task int,
     input json,
     metadata json,
-    -- Failed tries that will be repeated: step -> {n, due, error}.
+    -- Failed attempts that will be repeated: step -> {n, of, due, error}.
     retries json,
-    -- The run is to end, or is paused by an operator: what was asked, when, by whom, why.
+    -- The run is ending, or is paused: what was requested, when, by whom and why.
     ending json,
     paused json,
     constraint task_pkey primary key (run_id, task_no)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What is unusual in the life of a run, and what its handler wanted to have said.
+-- The audit rows of a run, about what is unusual in its life, and the notes of its handler.
 
 create sequence pawl_data.trail_no;
 comment on sequence pawl_data.trail_no is 'orders audit rows and notes';

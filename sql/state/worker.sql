@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Who is alive: one row for each worker session, changed by its heartbeat and nothing else.
+-- One row for each worker session. The session's own calls change it, and so do a drain and a sweep.
 
 create sequence pawl_data.session_no minvalue 1 maxvalue 4294967295 cycle;
 comment on sequence pawl_data.session_no is 'low half of a session id; the epoch is the high half';
@@ -23,8 +23,8 @@ create table pawl_data.worker (
     registered_at timestamptz not null,
     ended_at timestamptz,
     ended_why text,
-    -- Steps that last, as the heartbeat told: [{run, task, step, started_ms}], and when it did. A claim can renew the
-    -- lease, too, and tells nothing.
+    -- Steps that last, as the heartbeat reported them: [{run, task, step, attempt, started_ms, timeout_ms}], and when it did. A claim can
+    -- renew the lease, too, but reports nothing.
     running json,
     reported_at timestamptz,
     -- When the first of those steps that the session holds is over its limit.

@@ -8,7 +8,7 @@ create table pawl_data.workflow (
     -- Only workers that declare this runtime claim it; null means any worker.
     runtime text,
     priority smallint not null default 100,
-    -- Retry policy of steps that bring none of their own, and of errors that are no step's.
+    -- Retry policy of steps without their own, and of errors outside any step.
     max_attempts int not null default 5,
     base interval not null default '1 s',
     factor double precision not null default 2,
@@ -35,7 +35,7 @@ create table pawl_data.queue (
     queue_id int generated always as identity primary key,
     name text not null,
     workflow_id int not null,
-    -- Of the workflow; kept here, too, because a claim reads the queue and not the workflow.
+    -- The limit of the workflow, or of the flow's step. Stored here, too, because a claim reads the queue and not the workflow.
     step_timeout interval,
     constraint queue_name_is_unique unique (name)
 );

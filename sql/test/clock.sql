@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A clock for tests, moved by hand. Replaces pawl.now() by one that reads a row, so it needs the right to
--- replace that function and nobody else can move anybody's time. Never install it where real work is done.
+-- A clock that tests move by hand. Replaces pawl.now() with a function that reads a row. That needs the privilege to replace the function,
+-- so no other role can move the time. Never install it where real work is done.
 
 create table if not exists pawl_data.test_clock (
     only_row boolean primary key default true check (only_row),
@@ -31,7 +31,7 @@ as $$
 $$;
 revoke all on function pawl.test_clock_set(timestamptz) from public;
 
--- Housekeeping is due then, however little the clock has moved since its last round.
+-- Moves the clock forward. Housekeeping is due after that, however little the clock has moved since the last tick.
 create or replace function pawl.test_clock_advance(by interval)
 returns timestamptz
 language sql
