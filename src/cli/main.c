@@ -29,7 +29,10 @@ set_locale(void)
         (void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* Where SIGPIPE is ignored, as while a worker runs, it is seen like this; errno is that of a write some time ago. */
+/*
+ * Returns true if the reader of the output has closed its pipe. Where SIGPIPE is ignored, as while a worker runs, poll() shows that; errno
+ * may belong to an earlier write.
+ */
 static bool
 reader_has_gone(void)
 {
@@ -38,7 +41,7 @@ reader_has_gone(void)
     return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* What was printed must have got there: a full disk is an error, a reader that went away is none of ours. */
+/* Checks that all output was written. A full disk is an error; a pipe that its reader has closed is not. */
 static int
 close_output(int code)
 {
@@ -71,7 +74,10 @@ find_by_word(const char *word)
     return NULL;
 }
 
-/* "run lsit": the group's commands, or all, from which the nearest is looked for. */
+/*
+ * Reports an unknown command with the nearest of all commands: "run list" for "run lsit". For the first word of a group alone, lists the
+ * commands of the group.
+ */
 static int
 unknown_command(int count, char **words, bool group)
 {
@@ -145,8 +151,8 @@ act(const struct command *command, int count, char **words)
 }
 
 /*
- * Moves the options ahead of the command to the place right after its name: "-d x run list -n 5" becomes "run list -d x -n 5". used is
- * how many words the name has.
+ * Moves the options ahead of the command to the place right after its name: "-d x run list" becomes "run list -d x". used is the
+ * number of words of the name.
  */
 static void
 move_options(char **words, int ahead, int used)

@@ -15,7 +15,7 @@ struct client {
     pthread_t thread;
     bool started;
     int64_t time_us;
-    int64_t end_us; /* 0: the first turn is not over */
+    int64_t end_us; /* 0: the first turn has not ended */
     int64_t *times_us;
     size_t count;
     size_t most;
@@ -75,7 +75,7 @@ go(void *arg)
     return NULL;
 }
 
-/* Waits for all. The first error is said, the others would be the same. */
+/* Waits for all clients. Prints only the first error, because all errors have the same cause. */
 static int
 join(struct client *clients, int count)
 {
@@ -93,7 +93,7 @@ join(struct client *clients, int count)
     return code;
 }
 
-/* Moves the times of all clients to the front, and adds up what they did in a second. */
+/* Moves the times of all clients to the front, and adds up their items per second. */
 static size_t
 gather(const struct client *clients, int client_count, int items, int64_t *times_us, double *per_s)
 {

@@ -12,12 +12,12 @@
 enum {
     BATCH = 500,  /* runs that are triggered at once */
     AHEAD = 4000, /* runs that are triggered and have not ended, so that the worker never waits */
-    PAD = 230,    /* makes 240 bytes of JSON, as those of the SQL functions */
+    PAD = 230,    /* makes 240 bytes of JSON, as bench.pad() does */
     PICKUPS_MAX = 2000,
-    PICKUP_WAIT_MS = 30000, /* then something is wrong */
+    PICKUP_WAIT_MS = 30000, /* after this time something is wrong */
 };
 
-/* A worker that works in a thread, and a client that gives it work. */
+/* A worker in a thread, and a client that triggers its runs. */
 struct crew {
     const struct bench *bench;
     pawl_worker *worker;
@@ -110,7 +110,7 @@ start_crew(struct crew *crew, const char *workflow, pawl_handler_fn handler)
     return crew->started ? EXIT_OK : exit_saying(EXIT_OTHER, NULL, "cannot start a thread");
 }
 
-/* Ends the worker; what it has not done stays undone, for its database goes, too. */
+/* Stops the worker. Runs that it has not executed are dropped with their database. */
 static int
 stop_crew(struct crew *crew, int code)
 {
@@ -138,7 +138,7 @@ pause_ms(int64_t time_ms)
     (void)nanosleep(&pause, NULL);
 }
 
-/* Triggers ahead of the worker until the time is over; the time begins when the first runs have ended. */
+/* Triggers ahead of the worker until the time has passed. The time begins when the first runs have ended. */
 static int
 drive(struct crew *crew, int64_t time_us, struct bench_figure *figure)
 {
@@ -187,7 +187,7 @@ bench_runtime(const struct bench *bench, int64_t time_us, struct bench_figure *f
     return stop_crew(&crew, code);
 }
 
-/* Triggers one run and waits until its handler has begun; how long that took. */
+/* Triggers one run, waits until its handler has begun, and sets took_us to that time. */
 static int
 pick_up(struct crew *crew, int64_t *took_us)
 {
@@ -227,7 +227,7 @@ bench_pickup(const struct bench *bench, int64_t time_us, struct bench_figure *fi
     code = start_crew(&crew, "bench.pickup", tell_begin);
     while (code == EXIT_OK && count < PICKUPS_MAX && (count == 0 || pw_now_us() < end_us) &&
         !bench_interrupted(bench)) {
-        pause_ms(20); /* until it is idle again */
+        pause_ms(20); /* until the worker is idle again */
         code = pick_up(&crew, &times_us[count]);
         if (code == EXIT_OK)
             count++;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Each transaction that writes takes a number, whichever database it is in, and everybody may see the last one.
+-- Each transaction that writes takes a transaction id of the whole server, and every role may read the newest id.
 do $$
 declare
     v_before bigint := pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl bench: what a server can do, bare, through the engine and through a worker, measured in a database of its own that is dropped. */
+/* pawl bench: measures a server with bare SQL, with the engine and with a worker, in a separate database that it drops. */
 #include "base/buf.h"
 #include "base/json_write.h"
 #include "base/text.h"
@@ -42,12 +42,12 @@ enum line {
 static const struct {
     const char *name;
     const char *what;
-    const char *script; /* NULL: a worker */
+    const char *script; /* NULL: a worker is measured */
     int connections;
-    int items;         /* that a turn of the script counts as */
+    int items;         /* that one turn of the script counts as */
     int share;         /* of the whole time, in sixtieths; for each round */
-    int rounds;        /* those of several are measured in turns, and the middle one is told */
-    enum line against; /* itself: nothing */
+    int rounds;        /* lines with several are measured in turns; the median is shown */
+    enum line against; /* the line that the ratio is to; itself: no ratio */
 } lines[LINES] = {
     [LINE_TRIP] = {"round_trip", "a round trip", script_bench_trip, 1, 1, 2, 1, LINE_TRIP},
     [LINE_COMMIT] = {"commit", "a row in a commit, one by one", script_bench_commit, 1, 1, 4, 1,
@@ -79,8 +79,8 @@ time_of(const struct invocation *invocation)
 /* --- the database --- */
 
 /*
- * The same server, another database: a later dbname wins over an earlier one, in a URI as in a list of pairs. Malloced; NULL: out of
- * memory.
+ * Returns the same server with another database: a later dbname overrides an earlier one, in a URI and in a list of pairs. Malloced; NULL:
+ * out of memory.
  */
 static char *
 other_database(const char *database)
@@ -93,7 +93,7 @@ other_database(const char *database)
     return asprintf(&made, "%s%sdbname=pawl_bench_scratch", database, joint) < 0 ? NULL : made;
 }
 
-/* The settings that measurements use: what the command line says, in the other database. */
+/* The settings of the measurements: those of the command line, but with the scratch database. */
 static int
 scratch_config(struct invocation *invocation, pawl_config **config)
 {
@@ -145,7 +145,7 @@ create(const pawl_config *config)
     return code;
 }
 
-/* Removes what a bench has made, and nothing else. */
+/* Drops the scratch database if pawl bench has made it. Touches no other database. */
 static int
 clean(const pawl_config *config)
 {
@@ -181,7 +181,7 @@ measure(const struct bench *bench, enum line line, int64_t seconds, struct bench
         bench, lines[line].script, lines[line].connections, lines[line].items, time_us, figure);
 }
 
-/* The middle one by its rate. */
+/* Returns the median figure, by rate. */
 static struct bench_figure
 middle_of(struct bench_figure *figures)
 {
@@ -222,7 +222,7 @@ ratio_of(const struct bench_figure *figures, enum line line)
     return lines[line].against == line || against <= 0 ? 0 : figures[line].per_s / against;
 }
 
-/* --- telling --- */
+/* --- showing the results --- */
 
 static void
 print_number(double value, int decimals, int width)
@@ -239,7 +239,7 @@ show_table(const struct bench_figure *figures)
     (void)printf("%s%-32s %10s %9s %9s %7s%s\n", term_style(TERM_OUT, TERM_BOLD), "what",
         "per second", "p50 ms", "p99 ms", "ratio", term_style(TERM_OUT, TERM_PLAIN));
     for (int i = 0; i < LINES; i++) {
-        bool batched = lines[i].items > 1; /* the time of a batch says little about a run */
+        bool batched = lines[i].items > 1; /* the time of a batch shows little about a run */
 
         (void)printf("%-32s ", lines[i].what);
         print_number(figures[i].per_s, 0, 10);
@@ -254,7 +254,7 @@ show_table(const struct bench_figure *figures)
         BATCH);
 }
 
-/* With no more digits than it is worth. */
+/* Rounds to as many digits as the measurement is exact. */
 static double
 rounded(double value, int64_t steps)
 {
@@ -288,7 +288,7 @@ add_figure(struct pw_json_writer *writer, const struct bench_figure *figures, en
     pw_json_close(writer);
 }
 
-/* As a list, or one in each line. */
+/* Prints the figures as a JSON array, or one object in each line. */
 static int
 show_json(const struct bench_figure *figures, bool list)
 {
@@ -324,7 +324,10 @@ show(const struct invocation *invocation, const struct bench_figure *figures)
 
 /* --- the command --- */
 
-/* From here on an end that somebody wants waits until what was made is removed, and so does a reader that has gone. */
+/*
+ * Blocks the signals that end programs and ignores SIGPIPE, until the process exits. So neither a signal nor a closed pipe ends the program
+ * before it has dropped its database. Returns a signalfd, or -1.
+ */
 static int
 take_signals(void)
 {
@@ -337,7 +340,7 @@ take_signals(void)
     return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* With a database that is there until this returns. */
+/* Creates the scratch database, measures in it, drops it, and then shows the results. */
 static int
 with_scratch(struct invocation *invocation, const pawl_config *config, const pawl_config *scratch)
 {
@@ -372,7 +375,7 @@ with_scratch(struct invocation *invocation, const pawl_config *config, const paw
     return code != EXIT_OK ? code : cleaned;
 }
 
-/* Says what will happen, and looks whether it may. */
+/* Prints what the bench will do, asks for confirmation, and checks that nothing forbids it. */
 static int
 prepare(struct invocation *invocation, const pawl_config *config)
 {
@@ -391,7 +394,7 @@ prepare(struct invocation *invocation, const pawl_config *config)
         code = send(config, script_bench_under_way);
     if (code == EXIT_OK && !invocation_has(invocation, "busy"))
         code = send(config, script_bench_busy);
-    /* What a bench that was killed has left behind. */
+    /* A bench that was killed may have left its database. */
     return code == EXIT_OK ? send(config, script_bench_drop) : code;
 }
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What pawl bench calls, in a database of its own: runs of three steps in batches, once with bare SQL and once with the verbs of the
--- engine, from the same client and with the same round trips. Each connection has a workflow of its own, so that it claims whole batches. What a
--- batch holds is kept in settings of the connection.
+-- The functions that pawl bench calls, in its scratch database. They execute runs of three steps in batches, once with bare SQL and once
+-- with the verbs of the engine. Both have the same client and the same round trips. Each connection has its own workflow, so that it claims
+-- whole batches. The ids of the current batch are in settings of the connection.
 create schema bench;
 
 -- 240 bytes of JSON.
@@ -11,7 +11,7 @@ language sql
 immutable
 return '{"pad":"' || repeat('x', 230) || '"}';
 
--- In the order of time, as the engine's.
+-- Ids in the order of time, as those of the engine.
 create function bench.make_id()
 returns uuid
 language sql
@@ -129,7 +129,7 @@ begin
 end
 $$;
 
--- Sends again what was busy, as a worker does.
+-- Resends the items that were busy, as a worker does.
 create function bench.engine_commit(p_runs uuid[], p_fences int[], p_kinds text[], p_names text[], p_seqs int[])
 returns void
 language plpgsql

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Nothing is made anywhere else, whatever a pooler or a service file makes of the name.
+-- Creates nothing in another database, even if a pooler or a service file maps the name to one.
 do $$
 begin
     if pg_catalog.current_database() <> 'pawl_bench_scratch' then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A database of somebody else's that has our name is left alone.
+-- Refuses to touch a database of this name that pawl bench has not made.
 do $$
 begin
     if exists (

@@ -1,3 +1,3 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The yardstick gets slower by what it leaves behind, so that each round begins with nothing.
+-- The bare baseline becomes slower as its tables grow, so each round begins with empty tables.
 truncate bare.active, bare.history, bare.step

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One at a time; processes of the server itself have no role. Between two parts of a bench nobody may be connected for a moment, so
--- that a database without sessions is only left over if it has been so for a while.
+-- Only one bench at a time. Processes of the server itself have no role. Between two parts of a bench there may be a moment without
+-- sessions. So the database is left over only if it has had no session for about three seconds.
 do $$
 begin
     for i in 1..30 loop

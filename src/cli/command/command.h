@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a command is: its description, from which help, manual pages and completion are made, and the function that does it. Each
- * cmd_*.c has the descriptions of its commands; commands.c lists them all.
+ * A command: its description, from which help, manual pages and completion are made, and its function. Each cmd_*.c has the descriptions of
+ * its commands; commands.c lists all commands.
  */
 #ifndef PW_CLI_COMMAND_COMMAND_H
 #define PW_CLI_COMMAND_COMMAND_H
@@ -12,7 +12,7 @@
 struct invocation;
 
 enum kind {
-    KIND_END, /* the last of a list */
+    KIND_END, /* the last element of a list */
     KIND_FLAG,
     KIND_TEXT,
     KIND_NUMBER,
@@ -25,7 +25,7 @@ enum kind {
     KIND_FILE,
     KIND_WORKFLOW,
     KIND_QUEUE,
-    KIND_RUN, /* a run's id, or the beginning of one */
+    KIND_RUN, /* a run's id, or the beginning of an id */
     KIND_ID,  /* a whole id, of a run or an event */
 };
 
@@ -36,12 +36,12 @@ struct option {
     const char *name; /* without the dashes */
     const char *value;
     const char *choices;  /* of KIND_CHOICE, separated by spaces */
-    const char *argument; /* of the SQL verb; NULL: the command itself looks at it */
+    const char *argument; /* of the SQL verb; NULL: only the command itself reads it */
     const char *summary;
     bool many; /* may be given more than once */
 };
 
-/* What stands without a name, such as RUN. */
+/* A word without an option name, such as RUN. */
 struct operand {
     enum kind kind;
     const char *value;
@@ -60,8 +60,8 @@ struct example {
 struct command {
     const char *name; /* "run list" */
     const char *summary;
-    const char *text;    /* what else there is to say, in paragraphs */
-    const char *verb;    /* that pawl_client_call() is given, where that is all there is to do */
+    const char *text;    /* the description in the help, in paragraphs */
+    const char *verb;    /* the SQL verb that invocation_ask() calls; NULL: none */
     const char *columns; /* of a table, in their order, separated by spaces; NULL: all */
     const struct operand *operands;
     const struct option *options;
@@ -70,39 +70,39 @@ struct command {
     bool no_database;
 };
 
-/* All commands, in the order in which they are completed. NULL beyond the last. */
+/* Returns the command at an index, in the order of completion. NULL after the last. */
 const struct command *command_at(size_t index);
 
-/* The commands of one subject, the most used first. names ends with NULL. */
+/* The commands of one subject, the most used one first. names ends with NULL. */
 struct command_group {
     const char *title;
     const char *const *names;
 };
 
-/* In the order of help; ends with a group without a title. The last one is plumbing, which help shows only if it is asked for all. */
+/* The groups in the order of help; they end with a group without a title. The last group is plumbing: help shows it only with --all. */
 extern const struct command_group command_groups[];
 
-/* What most people need, with their operands: "run show RUN". Ends with NULL. */
+/* The commands that most users need, with their operands: "run show RUN". Ends with NULL. */
 extern const char *const commands_most_used[];
 
-/* The command of this name, or NULL. */
+/* Returns the command of this name, or NULL. */
 const struct command *command_named(const char *name);
 
-/* Options that every command has, unless it has one of that name itself. */
+/* The options of every command. A command may have its own option of the same name instead. */
 extern const struct option common_options[];
 
-/* Whether an option of every command is one of the command's own instead. */
+/* Returns true if the command has its own option in place of this common one. */
 bool command_replaces(const struct command *command, const struct option *common);
 
 /*
- * How many words ahead of the command are options of every command: "-d NAME run list" has 2. The last may lack its value. Words
- * that are not such an option end it.
+ * Returns how many words ahead of the command are common options: for "-d NAME run list", 2. The last option may lack its value. The first
+ * word that is not a common option ends the count.
  */
 int command_options_ahead(int count, char *const *words);
 
 /*
- * The command that the first words name, and how many words that were; NULL if there is none. A first word that only begins commands
- * ("run") is told by group.
+ * Returns the command that the first words name, and sets used to the number of these words; NULL if there is none. Sets group to true if
+ * the first word is only the beginning of commands ("run").
  */
 const struct command *command_find(int count, char *const *words, int *used, bool *group);
 

@@ -18,7 +18,7 @@
 enum {
     NAME_MAX_SIZE = 210, /* of a workflow and its pattern */
     RUNS_OFFERED = 50,
-    TIME_MAX_S = 2, /* that a shell waits for names */
+    TIME_MAX_S = 2, /* a shell waits at most this long for names */
 };
 
 static bool
@@ -27,7 +27,7 @@ begins(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* The word of a command's name behind the words before it, if it begins like the last of them; NULL if not. */
+/* Returns the word of a command's name at the place of the last typed word, if all words match the name so far; else NULL. */
 static const char *
 next_word(const struct command *command, int count, char *const *words, size_t *size)
 {
@@ -43,7 +43,7 @@ next_word(const struct command *command, int count, char *const *words, size_t *
     return begins(at, words[count - 1]) ? at : NULL;
 }
 
-/* Each word that may stand there once, though many commands have it. */
+/* Lists each possible word once, even if several commands have it. */
 static void
 list_names(FILE *out, int count, char *const *words)
 {
@@ -98,7 +98,7 @@ list_choices(FILE *out, const char *choices, const char *typed)
 
 /* --- names from the database --- */
 
-/* Names are offered if they begin with the typed word. */
+/* Lists a name only if it begins with the typed word. */
 struct offer {
     FILE *out;
     const char *typed;
@@ -152,7 +152,7 @@ give_up(int number)
     _exit(EXIT_NOT_FOUND);
 }
 
-/* No shell hangs because a database does: however long connecting takes, the program ends in time. */
+/* Limits the time of the whole program, including that of connecting, so that no shell hangs with the database. */
 static void
 limit_time(void)
 {
@@ -163,7 +163,7 @@ limit_time(void)
     (void)setitimer(ITIMER_REAL, &limit, NULL);
 }
 
-/* Lists the values of an option or operand of this kind. Returns EXIT_OK if a file name may come as well. */
+/* Lists the values of an option or operand of this kind. Returns EXIT_OK if a file name is possible as well. */
 static int
 list_values(FILE *out, struct invocation *invocation, enum kind kind, const char *choices,
     const char *typed)
@@ -211,7 +211,7 @@ find_taking(const struct option *options, const char *word)
     return NULL;
 }
 
-/* The same for a command, which may be NULL: then only options of every command count. */
+/* The same for a command, which may be NULL: then only common options count. */
 static const struct option *
 find_option_taking(const struct command *command, const char *word)
 {
@@ -224,7 +224,7 @@ find_option_taking(const struct command *command, const char *word)
 struct place {
     const struct option *option;
     const struct operand *operand;
-    bool rest; /* after "--": what another program takes */
+    bool rest; /* after "--": arguments of another program */
 };
 
 static struct place
@@ -343,7 +343,7 @@ completion_script(FILE *out, const char *shell)
             "    found=(${(f)text})\n"
             "    if (( $#found )); then compadd -- $found; elif (( code != 3 )); then _files; fi\n"
             "}\n"
-            /* Loaded from a file of its name, this is the body of its first call. */
+            /* zsh loads this file as the body of the function _pawl, at its first call. */
             "if [[ $funcstack[1] == _pawl ]]; then _pawl \"$@\"; else compdef _pawl pawl; fi\n"},
         {"fish",
             "function __pawl_complete\n"

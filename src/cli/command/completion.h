@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Completion: what may come next on a command line, and the few lines that make a shell ask for it. */
+/* Completion: lists the possible next words of a command line, and prints the script that makes a shell ask for them. */
 #ifndef PW_CLI_COMMAND_COMPLETION_H
 #define PW_CLI_COMMAND_COMPLETION_H
 
@@ -8,13 +8,13 @@
 #include <stdio.h>
 
 /*
- * Lists, a line each, what the last of the words can become. The words are those after the program's name. Names of workflows and queues
- * and ids of runs come from the database that the words or the environment name; invocation is the one that connects. Returns EXIT_OK if
- * a file name may come as well, EXIT_NOT_FOUND if not.
+ * Lists, a line each, the words that the last word can become. words are those after the program's name. Names of workflows and queues and
+ * ids of runs come from the database that the words or the environment name; invocation connects to it. Returns EXIT_OK if a file name is
+ * possible as well, else EXIT_NOT_FOUND.
  */
 int completion_list(FILE *out, struct invocation *invocation, int count, char **words);
 
-/* The script for a shell; false if it is not known. */
+/* Prints the script for a shell. Returns false if the shell is unknown. */
 bool completion_script(FILE *out, const char *shell);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    LEFT = 26, /* columns of what stands left of a summary */
+    LEFT = 26, /* columns of the names, at the left of their summaries */
 };
 
 /* "-o, --output FORMAT" */
@@ -42,7 +42,7 @@ print_left(FILE *out, int size)
     (void)fprintf(out, "%*s", LEFT - size, "");
 }
 
-/* Words to the end of the paragraph, in lines as wide as the terminal, which all begin at a column. Returns what is behind it. */
+/* Prints the words of one paragraph, in lines as wide as the terminal; each line begins at column. Returns the text after the paragraph. */
 static const char *
 print_words(FILE *out, const char *text, size_t column, size_t width)
 {
@@ -63,7 +63,7 @@ print_words(FILE *out, const char *text, size_t column, size_t width)
     return text;
 }
 
-/* What stands right of LEFT; on a terminal it goes on there in the next line, too. */
+/* Prints the text at the right of LEFT. On a terminal, further lines begin at that column, too. */
 static void
 print_right(FILE *out, const char *text)
 {
@@ -75,7 +75,7 @@ print_right(FILE *out, const char *text)
         (void)fputs(text, out);
 }
 
-/* Paragraphs, which are laid out anew for a terminal; lines that begin with a blank are left as they are. */
+/* Prints paragraphs. On a terminal they are wrapped to its width, unless the text has a line that begins with a blank. */
 static void
 print_text(FILE *out, const char *text)
 {
@@ -94,7 +94,7 @@ print_text(FILE *out, const char *text)
     }
 }
 
-/* Without those that a command has in another form. */
+/* Prints the options, except those that command without replaces. */
 static void
 print_options(FILE *out, const struct option *options, const struct command *without)
 {
@@ -207,7 +207,7 @@ help_command(FILE *out, const struct command *command)
         (void)fprintf(out, "  %s\n      %s\n", example->line, example->summary);
 }
 
-/* scdoc takes some characters for markup, and blanks at the beginning of a line for a mistake. */
+/* Prints a text for scdoc: escapes its markup, and drops blanks at the beginning of a line, which scdoc rejects. */
 static void
 print_plain(FILE *out, const char *text)
 {

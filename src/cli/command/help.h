@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is made of the descriptions of commands: help and manual pages. */
+/* Prints help and manual pages, from the descriptions of commands. */
 #ifndef PW_CLI_COMMAND_HELP_H
 #define PW_CLI_COMMAND_HELP_H
 
@@ -7,19 +7,19 @@
 
 #include <stdio.h>
 
-/* The commands that are used most, and where to read more. */
+/* Prints the commands that are used most, and where to read more. */
 void help_short(FILE *out);
 
-/* All commands in their groups, a line each; plumbing: these as well. */
+/* Prints all commands in their groups, a line each. plumbing: including the last group. */
 void help_program(FILE *out, bool plumbing);
 
-/* The commands whose first word this is, a line each. */
+/* Prints the commands whose first word is word, a line each. */
 void help_list(FILE *out, const char *word);
 
-/* One command. */
+/* Prints the help of one command. */
 void help_command(FILE *out, const struct command *command);
 
-/* The manual page of one command, or with NULL of the program, as scdoc reads it. */
+/* Prints the manual page of one command, or of the program if command is NULL, in the format of scdoc. */
 void help_manual(FILE *out, const struct command *command);
 
 #endif

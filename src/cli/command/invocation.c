@@ -21,7 +21,7 @@ enum {
     ARGUMENTS_MAX = 16, /* of one verb */
 };
 
-/* What one JSON value may have; the database allows 1 MB. */
+/* The largest size of one JSON value. The database allows 1 MB. */
 static const size_t json_max = (size_t)16 * 1024 * 1024;
 
 int
@@ -45,7 +45,7 @@ invocation_confirm(const struct invocation *invocation, const char *question, ..
     return EXIT_OK;
 }
 
-/* Prints the one line of the library's log that an operator must see, once. The error of a call says the rest. */
+/* Prints the one line of the library's log that an operator must see, once. Errors of calls report everything else. */
 static void
 warn(void *userdata, int level, const char *event, const char *message, const char *const *names,
     const char *const *values, size_t count)
@@ -135,7 +135,7 @@ invocation_verb(struct invocation *invocation, pawl_rows **rows, const char *ver
     return ask(invocation, rows, verb, names, values, count);
 }
 
-/* Reads all of a file, which must be a text, since it ends with a NUL here, and not larger than JSON may be. */
+/* Reads all of a file. It must be a text, since it ends with a NUL here, and at most as large as JSON may be. */
 static char *
 read_all(FILE *file, const char *name, int *code)
 {
@@ -238,7 +238,7 @@ invocation_time(struct invocation *invocation, const char *value, int *code)
     *code = invocation_now(invocation, &us);
     if (*code != EXIT_OK)
         return NULL;
-    (void)time_text_read(value, us, false, &us); /* it was checked when it was read */
+    (void)time_text_read(value, us, false, &us); /* invocation_read() has checked it */
     time_text_write_stamp(room, us);
     made = strdup(room);
     if (made == NULL)
@@ -246,7 +246,7 @@ invocation_time(struct invocation *invocation, const char *value, int *code)
     return made;
 }
 
-/* "250ms" as PostgreSQL reads intervals. */
+/* Converts "250ms" to an interval of PostgreSQL. */
 static char *
 interval_of(const char *value)
 {
@@ -256,7 +256,7 @@ interval_of(const char *value)
     return strdup(text);
 }
 
-/* The list of ids that a verb for many runs takes. */
+/* Returns the list of ids that a verb for many runs takes. */
 static char *
 list_of(const struct invocation *invocation, size_t from)
 {
@@ -276,7 +276,7 @@ list_of(const struct invocation *invocation, size_t from)
     return made;
 }
 
-/* The value of an operand or option in the form that its SQL argument takes. Malloced; NULL: it was said why. */
+/* Returns the value of an operand or option in the form that its SQL argument takes. Malloced; NULL: an error was printed. */
 static char *
 value_of(struct invocation *invocation, enum kind kind, const char *value, int *code)
 {
@@ -350,7 +350,7 @@ invocation_ask(struct invocation *invocation, pawl_rows **rows)
     return invocation_ask_with(invocation, NULL, NULL, rows);
 }
 
-/* The same with two more arguments; one without a name or value is left out. */
+/* The same with two more arguments. An argument without a name or value is left out. */
 static int
 ask_with(struct invocation *invocation, const char *const names[2], const char *const values[2],
     pawl_rows **rows)
@@ -392,7 +392,7 @@ answer_at(const pawl_rows *rows, size_t row)
         rows, row, pawl_rows_column_count(rows) == 1 ? pawl_rows_column_name(rows, 0) : "answer");
 }
 
-/* Says what an answer means, unless a row above has the same. */
+/* Prints the meaning of an answer, unless a row above has the same answer. */
 static void
 explain_answer(const struct invocation *invocation, const pawl_rows *rows, size_t row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call of the program: which command, what it was given, and what it needs to do its work. */
+/* One call of the program: its command, the words that were typed, and a client for the database. */
 #ifndef PW_CLI_COMMAND_INVOCATION_H
 #define PW_CLI_COMMAND_INVOCATION_H
 
@@ -24,7 +24,7 @@ enum invocation_output {
 /* An option that was given. */
 struct given {
     const struct option *option;
-    const char *value; /* "on" for a flag; else the word that was typed, or a copy that is kept */
+    const char *value; /* "on" for a flag; else the typed word, or a copy in kept */
 };
 
 struct invocation {
@@ -33,86 +33,84 @@ struct invocation {
     size_t given_count;
     const char **operands;
     size_t operand_count;
-    char **rest; /* behind "--", ends with NULL; NULL: there was none */
+    char **rest; /* the words after "--", ends with NULL; NULL: there was no "--" */
     enum invocation_output output;
-    char **kept; /* texts that are freed with it */
+    char **kept; /* texts that invocation_done() frees */
     size_t kept_count;
     pawl_client *client; /* opened by the first call that needs it */
 };
 
 /*
- * Reads the words behind the command's name into call, and checks them against its description. Returns EXIT_OK, or what to exit
- * with after having said why.
+ * Reads the words after the command's name into invocation, and checks them against the description of the command. Returns EXIT_OK, or
+ * prints why not and returns the exit code.
  */
 int invocation_read(
     struct invocation *invocation, const struct command *command, int count, char **words);
 void invocation_done(struct invocation *invocation);
 
-/*
- * Keeps a malloced text until invocation_done(). Returns it, or NULL if it is NULL or out of memory; then it is freed.
- */
+/* Keeps a malloced text until invocation_done(). Returns the text; NULL if the text is NULL, or if out of memory, after freeing it. */
 const char *invocation_keep(struct invocation *invocation, char *text);
 
-/* Adds --database as if it had been given, and takes a password out of the word. Returns EXIT_OK or what to exit with. */
+/* Adds --database as if it had been typed, and removes a password from the word. Returns EXIT_OK or the exit code. */
 int invocation_add_database(struct invocation *invocation, char *word);
 
-/* What an option was given, the last time; NULL if it was not. */
+/* Returns the value that an option was given last; NULL if it was not given. */
 const char *invocation_option(const struct invocation *invocation, const char *name);
 bool invocation_has(const struct invocation *invocation, const char *name);
 
-/* The operand at a place, or NULL. */
+/* Returns the operand at an index, or NULL. */
 const char *invocation_operand(const struct invocation *invocation, size_t index);
 
 /*
- * Goes on with what cannot be taken back: with --yes at once, else when a person has typed "yes". Where there is nobody to ask, --yes
- * must be given. question says what would happen: "remove 3 runs". Returns EXIT_OK, or what to exit with after having said why.
+ * Confirms an action that cannot be undone. Returns EXIT_OK at once with --yes, else after a person has typed "yes". Without a terminal,
+ * --yes is required. question names the action: "remove 3 runs". Returns EXIT_OK, or prints why not and returns the exit code.
  */
 int invocation_confirm(const struct invocation *invocation, const char *question, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Connects, unless it has. Returns EXIT_OK, or what to exit with after having said why. */
+/* Connects, unless the invocation has a client already. Returns EXIT_OK, or prints why not and returns the exit code. */
 int invocation_connect(struct invocation *invocation);
 
-/* The settings that the command line and the environment give. Returns EXIT_OK or what to exit with. */
+/* Makes the settings from the command line and the environment. Returns EXIT_OK or the exit code. */
 int invocation_config(struct invocation *invocation, pawl_config **config);
 
 /*
- * Calls a verb of the SQL interface with pairs of argument name and value that end in NULL; a NULL value is left out. rows may be
- * NULL. Returns EXIT_OK, or what to exit with after having said why.
+ * Calls a verb of the SQL interface with pairs of argument name and value that end in NULL; a NULL value is left out. rows may be NULL.
+ * Returns EXIT_OK, or prints why not and returns the exit code.
  */
 int invocation_verb(struct invocation *invocation, pawl_rows **rows, const char *verb, ...)
     __attribute__((sentinel));
 
 /*
- * The JSON that an option or operand of KIND_JSON stands for: itself, a file's or standard input's. Malloced. NULL: it was said why,
- * and code is what to exit with.
+ * Returns the JSON that a value of KIND_JSON stands for: the value itself, or the text of a file or of standard input. Malloced. NULL: an
+ * error was printed, and code is the exit code.
  */
 char *invocation_json(const char *value, int *code);
 
-/* All of a file, or of standard input for "-". Malloced. NULL: it was said why, and code is what to exit with. */
+/* Returns all of a file, or of standard input for "-". Malloced. NULL: an error was printed, and code is the exit code. */
 char *invocation_file(const char *path, int *code);
 
-/* Calls the verb of the command's description with what was given. Returns EXIT_OK, or what to exit with. The caller frees rows. */
+/* Calls the verb of the command's description with the typed arguments. Returns EXIT_OK or the exit code. The caller frees rows. */
 int invocation_ask(struct invocation *invocation, pawl_rows **rows);
 
 /* The same with one more argument. */
 int invocation_ask_with(
     struct invocation *invocation, const char *name, const char *value, pawl_rows **rows);
 
-/* The same for a page of a list: the rows below a cursor, which may be NULL, and at most so many. */
+/* The same for a page of a list: at most most rows below a cursor, which may be NULL. */
 int invocation_ask_page(
     struct invocation *invocation, const char *cursor, const char *most, pawl_rows **rows);
 
-/* What was given as KIND_TIME, as PostgreSQL reads it. Malloced. NULL: it was said why, and code is what to exit with. */
+/* Converts a value of KIND_TIME to a time of PostgreSQL. Malloced. NULL: an error was printed, and code is the exit code. */
 char *invocation_time(struct invocation *invocation, const char *value, int *code);
 
-/* The database's clock, in microseconds since 1970. Returns EXIT_OK, or what to exit with after having said why. */
+/* Reads the database's clock, in microseconds since 1970. Returns EXIT_OK, or prints why not and returns the exit code. */
 int invocation_now(struct invocation *invocation, int64_t *us);
 
-/* Shows rows if code is EXIT_OK, frees them, and returns what to exit with: also if one of the answers in them is a refusal. */
+/* Shows rows if code is EXIT_OK, and frees them. Returns the exit code, which is not EXIT_OK if an answer in the rows is a refusal. */
 int invocation_show(const struct invocation *invocation, int code, pawl_rows *rows);
 
-/* Says on standard error what refusals among the answers mean. Returns what to exit with: the worst of them. */
+/* Explains the refusals among the answers on standard error. Returns the exit code of the worst answer. */
 int invocation_judge(const struct invocation *invocation, const pawl_rows *rows);
 
 /* Calls the verb of the description and shows the rows. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was typed: words become operands and options, and are checked. */
+/* Reads the command line: words become operands and options, and are checked. */
 #include "base/secret.h"
 #include "cli/command/check.h"
 #include "cli/command/invocation.h"
@@ -39,7 +39,7 @@ invocation_keep(struct invocation *invocation, char *text)
     return text;
 }
 
-/* The option that was given last is one of a few words, which may be typed in any case. */
+/* Stores the value of the last option, a choice that may be typed in any case, as the description writes it. */
 static int
 set_choice(struct invocation *invocation, const char *typed)
 {
@@ -68,7 +68,7 @@ add_given(struct invocation *invocation, const struct option *option, const char
                                        : check_option(option, value);
 }
 
-/* Whether the command passes operands on to another program, whose options are not ours. */
+/* Returns true if the command passes operands on to another program, whose options are not checked here. */
 static bool
 passes_on(const struct command *command)
 {
@@ -104,7 +104,7 @@ unknown_option(const struct invocation *invocation, const char *word)
     return exit_saying(EXIT_USAGE, hint, "there is no option \"%s\"", word);
 }
 
-/* Takes a password out of the command line. words[0] is the option, or has its value, too. Returns EXIT_OK or what to exit with. */
+/* Removes a password from the command line. words[0] is the option, or the option and its value. Returns EXIT_OK or the exit code. */
 static int
 hide_secret(struct invocation *invocation, char **words, int used)
 {
@@ -134,7 +134,7 @@ invocation_add_database(struct invocation *invocation, char *word)
     return code != EXIT_OK ? code : hide_secret(invocation, &word, 1);
 }
 
-/* Reads one word that begins with a dash; words[1] may be its value. used: how many words that was. */
+/* Reads one word that begins with a dash; words[1] may be its value. Sets used to the number of words that were read. */
 static int
 read_option(struct invocation *invocation, char **words, int *used)
 {
@@ -169,7 +169,7 @@ read_option(struct invocation *invocation, char **words, int *used)
     return code != EXIT_OK ? code : hide_secret(invocation, words, *used);
 }
 
-/* Each is what it should be. */
+/* Checks the value of each operand. Options were checked when they were read. */
 static int
 check_each(const struct invocation *invocation)
 {
@@ -202,7 +202,7 @@ make_usage(const struct command *command, char *text, size_t size)
         (void)snprintf(text + used, size - (size_t)used, "; see: pawl %s --help", command->name);
 }
 
-/* Too few, or too many. */
+/* Checks that there are neither too few operands nor too many. */
 static int
 check_operands(const struct invocation *invocation)
 {
@@ -264,7 +264,7 @@ invocation_read(
         used = 1;
         if (strcmp(words[i], "--") == 0) {
             invocation->rest = &words[i + 1];
-            /* Where the command itself makes nothing of them, they are operands that may begin with a dash. */
+            /* Without a function of its own, the command takes them as operands, which may begin with a dash. */
             for (i++; command->act == NULL && i < count; i++)
                 invocation->operands[invocation->operand_count++] = words[i];
             break;

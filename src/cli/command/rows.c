@@ -17,7 +17,7 @@
 enum {
     COLUMNS_MAX = 32,
     GAP = 2,
-    KEEP = 16, /* columns that a cell keeps as long as there are others to leave out */
+    KEEP = 16, /* columns that a cell keeps while a later column can be left out instead */
     LEAST = 6,
     ID_SIZE = 36,
 };
@@ -25,7 +25,7 @@ enum {
 static const size_t line_max = (size_t)64 * 1024 * 1024;
 
 struct table {
-    const pawl_rows *form; /* which has the columns and their types */
+    const pawl_rows *form; /* has the columns and their types */
     const struct rows_place *places;
     size_t row_count;
     const char *names[COLUMNS_MAX];
@@ -34,7 +34,7 @@ struct table {
     size_t count;
 };
 
-/* The columns that the command names, or all there are. */
+/* Chooses the columns that the command names, or all columns. */
 static void
 choose_columns(struct table *table, const struct invocation *invocation, char *names)
 {
@@ -54,7 +54,7 @@ choose_columns(struct table *table, const struct invocation *invocation, char *n
         table->names[table->count++] = pawl_rows_column_name(table->form, i);
 }
 
-/* On a terminal as short as can be: the time of today, the day of another day. */
+/* On a terminal, writes a short form: only the time for today, and no year and no seconds for another day of this year. */
 static void
 write_time(char room[static TIME_TEXT_SIZE], const char *text)
 {
@@ -90,7 +90,7 @@ write_number(char room[static TIME_TEXT_SIZE], const char *text)
         (void)snprintf(room, TIME_TEXT_SIZE, "%.3g", number);
 }
 
-/* What stands in a cell, for people; in room if it had to be made. */
+/* Returns the human-readable text of a cell; in room if the text had to be converted. */
 static const char *
 cell(const struct table *table, size_t row, size_t column, char room[static TIME_TEXT_SIZE])
 {
@@ -129,7 +129,7 @@ sum_of_widths(const struct table *table)
     return sum;
 }
 
-/* Narrows the widest columns, one by one, but not below keep, and ids not at all as long as keep is more than the least. */
+/* Narrows the widest columns, one column at a time, but not below keep. Ids are narrowed only if keep is LEAST. */
 static void
 narrow(struct table *table, size_t room, size_t keep)
 {
@@ -146,7 +146,7 @@ narrow(struct table *table, size_t room, size_t keep)
     }
 }
 
-/* The last columns are left out where there is no room for them, and what remains is narrowed. */
+/* Leaves out the last columns while the table is wider than room, and then narrows the other columns. */
 static void
 fit(struct table *table, size_t room)
 {
@@ -235,7 +235,7 @@ show_table(struct table *table)
     }
 }
 
-/* A JSON text as it is, in one line: outside of strings a line break is but a blank, and inside there is none. */
+/* Adds a JSON text unchanged, but in one line. Line breaks occur only outside strings, where they are white space. */
 static void
 add_raw(struct pw_buf *json, const char *text)
 {

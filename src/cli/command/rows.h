@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows as people and programs want to see them: a table, JSON, lines of JSON, or ids alone. */
+/* Shows rows to users and programs: as a table, as JSON, as lines of JSON, or only the ids. */
 #ifndef PW_CLI_COMMAND_ROWS_H
 #define PW_CLI_COMMAND_ROWS_H
 
 #include "cli/command/invocation.h"
 
-/* Shows rows as --output says, with the columns that the command names. Returns EXIT_OK or what to exit with. */
+/* Shows rows as --output says, with the columns that the command names. Returns EXIT_OK or the exit code. */
 int rows_show(const struct invocation *invocation, const pawl_rows *rows);
 
 /* A row of one of several results. */
