@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl run-script: a durable script without a workflow, a worker or anything else that had to be set up. */
+/* pawl run-script: executes a durable script. It needs no workflow and no worker that were set up before. */
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/time.h"
@@ -26,18 +26,18 @@ enum {
     NAME_SIZE = 200,
     HOST_MAX = 40,    /* characters of the host in the name of the workflow */
     FILE_PART = 40,   /* and of the file */
-    LOOK_US = 500000, /* how often it is looked whether the run has ended */
+    LOOK_US = 500000, /* from one check whether the run has ended to the next */
     BRIEFLY_US = 200000,
     LAST_LOOK_US = 30000000,
     KEY_SIZE = 300,
     KEY_WORDS = 160, /* bytes of the command line in a key */
 };
 
-/* A script, and the run that it is. */
+/* A script and its run. */
 struct script {
     char path[PATH_MAX];
-    char workflow
-        [NAME_SIZE]; /* one for each host, file and arguments, so that no other process takes the run */
+    /* One for each host, file and arguments, so that no process for another script claims the run. */
+    char workflow[NAME_SIZE];
     char key[KEY_SIZE];
     struct pw_buf input;
     char **words;
@@ -46,7 +46,7 @@ struct script {
     uint32_t flags;
 };
 
-/* Adds what a workflow's name can have of a text, behind a mark. */
+/* Adds a mark, and then a text with the characters that the name of a workflow cannot have replaced. */
 static void
 add_name(char *name, const char *text, size_t most, char mark)
 {
@@ -64,7 +64,7 @@ add_name(char *name, const char *text, size_t most, char mark)
     name[size] = '\0';
 }
 
-/* The run's input is what it is: {"file": …, "arguments": […]}. */
+/* The run's input identifies the script: {"file": …, "arguments": […]}. */
 static void
 make_input(struct script *script, const struct invocation *invocation)
 {
@@ -108,8 +108,9 @@ add_word(struct pw_buf *line, const char *word)
 }
 
 /*
- * The key is the command line, which tells more in a list than a digest. One that is long, or no text, has as much of it as is fit to
- * be shown, and the digest: of the bytes themselves, because in JSON all that are not UTF-8 look alike.
+ * The key is the command line, which shows more in a list than a digest does. If the command line is too long, or not UTF-8, the key has
+ * its printable beginning and the digest. The digest is of the bytes themselves, because in JSON all bytes that are not UTF-8 look the
+ * same.
  */
 static void
 make_key(struct script *script, size_t first, const char *digest)
@@ -134,7 +135,7 @@ make_key(struct script *script, size_t first, const char *digest)
     pw_buf_done(&line);
 }
 
-/* The words are there already. */
+/* Makes the key and the names. Requires that make_words() has been called. */
 static void
 make_names(struct script *script, const char *host)
 {
@@ -142,7 +143,7 @@ make_names(struct script *script, const char *host)
     char hex[2 * PW_SHA256_SIZE + 1];
     struct pw_sha256_state hash;
     const char *slash = strrchr(script->path, '/');
-    size_t first = script->words[0] == script->path ? 0 : 1; /* behind "sh" */
+    size_t first = script->words[0] == script->path ? 0 : 1; /* skips "sh" */
 
     pw_sha256_init(&hash);
     pw_sha256_add(&hash, host, strlen(host) + 1);
@@ -158,7 +159,7 @@ make_names(struct script *script, const char *host)
     add_name(script->workflow, hex, 16, '-');
 }
 
-/* What is executed: the file itself if it can be, else sh with it. */
+/* Makes the command line: the file itself if it is executable, else sh with the file. */
 static bool
 make_words(struct script *script, const struct invocation *invocation)
 {
@@ -183,7 +184,7 @@ make_words(struct script *script, const struct invocation *invocation)
     return true;
 }
 
-/* What could never be executed is told before there is a run of it. */
+/* Reports a file that can never be executed, before a run of it is triggered. */
 static int
 check_file(const char *path)
 {
@@ -238,7 +239,7 @@ free_script(struct script *script)
     pw_buf_done(&script->input);
 }
 
-/* Whether a worker is a process of this host, by its name, that has ended. */
+/* Returns true if the worker's name is that of a process of this host that has ended. */
 static bool
 is_gone(const char *worker, const struct script *script)
 {
@@ -250,7 +251,10 @@ is_gone(const char *worker, const struct script *script)
         pw_parse_i64(worker + size, 1, INT_MAX, &pid) && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-/* The same command may be running already; then this one only waits. One that was killed has the run until its lease ends. */
+/*
+ * Prints which worker holds the run: the same command may be running already, and then this process only waits. Prints nothing about a
+ * process that was killed, which holds the run until its lease has expired.
+ */
 static void
 say_holder(struct invocation *invocation, const struct script *script)
 {
@@ -273,7 +277,7 @@ say_holder(struct invocation *invocation, const struct script *script)
     pawl_rows_free(rows);
 }
 
-/* Triggers the run, or finds the one that has not ended. */
+/* Triggers the run, or finds the run of an earlier call that has not ended. */
 static int
 trigger(struct invocation *invocation, struct script *script)
 {
@@ -296,13 +300,13 @@ trigger(struct invocation *invocation, struct script *script)
     return exit_with_verb(status, error, "trigger");
 }
 
-/* What the database says about the run. True: it has ended, and code is what to exit with. */
+/* Handles an answer of the database about the run. Returns true if the run has ended; then code is the exit code. */
 static bool
 take_answer(struct run_answer *answer, int *code)
 {
     bool over = answer->status != PAWL_ETIMEOUT && answer->status != PAWL_ECONN;
 
-    /* Whoever looks on is told why nothing happens between two tries. */
+    /* The user sees why nothing happens between two attempts. */
     if (answer->why != NULL) {
         (void)fputs("pawl: ", stderr);
         term_print(stderr, answer->why);
@@ -318,14 +322,14 @@ take_answer(struct run_answer *answer, int *code)
     return over;
 }
 
-/* It is enough that the loop wakes up: the answer is taken there. */
+/* The descriptor only wakes the loop up, which then takes the answer. */
 static void
 nothing_to_do(struct watch *watch)
 {
     (void)watch;
 }
 
-/* Until the run has ended, or somebody has had enough. */
+/* Executes the script until the run has ended, or a signal asks the program to end. */
 static int
 execute(struct script *script, struct exec *exec, struct run_asker *asker)
 {
@@ -339,7 +343,7 @@ execute(struct script *script, struct exec *exec, struct run_asker *asker)
 
     exec_watch(exec, &news, false);
     while (exec_turn(exec, 200)) {
-        /* Not at once: what has just ended is not written down yet. */
+        /* Not in the turn in which a job ended: the database does not have its end yet. */
         bool also_why = exec->ended == ended && exec->failed != failed;
 
         if (!over && run_asker_take(asker, &answer) && take_answer(&answer, &code)) {
@@ -354,7 +358,7 @@ execute(struct script *script, struct exec *exec, struct run_asker *asker)
         ended = exec->ended;
         look_at_us = pw_now_us() + LOOK_US;
     }
-    /* Who has interrupted it does not wait for a database that hangs. */
+    /* After a signal the program waits only briefly for a database that hangs. */
     if (!over &&
         run_asker_wait(
             asker, pw_now_us() + (exec->giving_back ? BRIEFLY_US : LAST_LOOK_US), &answer))
@@ -397,7 +401,7 @@ run(struct invocation *invocation, struct script *script, const pawl_config *con
     left = exec_done(&exec);
     if (code == EXIT_OK)
         code = left;
-    /* A thread that hangs in a call must not see what the end of a program takes away. */
+    /* A thread that hangs in a call must not run while the end of the program frees what the thread uses. */
     if (!run_asker_stop(asker)) {
         (void)fflush(stdout);
         _exit(code);
@@ -414,7 +418,7 @@ set(pawl_config *config, const char *name, const char *value)
     return exit_with(status, error);
 }
 
-/* Unless it was given one, under a name that can be told from that of another worker. */
+/* Names the worker, unless a setting names it, so that its name differs from those of other workers. */
 static int
 name_worker(struct script *script, pawl_config *config)
 {
@@ -439,7 +443,7 @@ run_script(struct invocation *invocation)
 
     if (code == EXIT_OK)
         code = invocation_config(invocation, &config);
-    /* One run, so one connection will do; and a run that was killed is not kept waiting for long. */
+    /* One run needs only one connection. The lease is short, so that the run of a killed process becomes claimable soon. */
     if (code == EXIT_OK)
         code = set(config, "connections", "1");
     if (code == EXIT_OK)

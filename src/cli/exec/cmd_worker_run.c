@@ -14,7 +14,7 @@ enum {
     WORDS = 4 /* sh -c COMMAND, and the end */
 };
 
-/* Tells the worker what it handles. words has room for all; they live as long as the worker. */
+/* Registers the handlers with the worker. words points to enough elements for all of them; they live as long as the worker. */
 static int
 add_handlers(const struct invocation *invocation, struct exec *exec, char **words)
 {
@@ -47,7 +47,7 @@ add_handlers(const struct invocation *invocation, struct exec *exec, char **word
     return EXIT_OK;
 }
 
-/* --undo NAME=COMMAND, as pairs. */
+/* Stores --undo NAME=COMMAND as pairs. */
 static int
 add_undos(const struct invocation *invocation, struct exec *exec)
 {

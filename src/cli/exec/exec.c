@@ -25,10 +25,10 @@
 #include <unistd.h>
 
 enum {
-    TICK_MS = 50,       /* how often jobs are looked at, at the least */
-    TICK_US = 20000,    /* and at the most, whatever else happens */
-    GUARD_US = 1000000, /* from one guard to the next */
-    FILES_OWN = 32,     /* that we have open, or open for a moment */
+    TICK_MS = 50,       /* the longest time between two checks of the jobs */
+    TICK_US = 20000,    /* and the shortest, however many events there are */
+    GUARD_US = 1000000, /* between the starts of two guards */
+    FILES_OWN = 32,     /* that this process has open, or opens for a moment */
     FILES_EACH = 5,     /* of each program: its socket, three pipes, and a call that it makes */
 };
 
@@ -81,9 +81,9 @@ is_ours(const void *context, pid_t child)
 }
 
 /*
- * A child has ended and was not waited for yet, so that its number is no other's: the reaper of a job, or with NULL one that this worker
- * has adopted. A reaper kills all that its program leaves running before it exits. If the reaper was killed itself, this worker adopts
- * and kills its children, one generation after the other.
+ * Called when a child has ended and was not waited for yet, so that no other process can have its number. The child is the reaper of job,
+ * or if job is NULL a process that this worker has adopted. A reaper kills all that its program leaves running before it exits. If the
+ * reaper was killed itself, this worker adopts and kills its children, one generation after the other.
  */
 static void
 end_orphans(const struct exec *exec, struct job *job, const siginfo_t *child)
@@ -99,7 +99,7 @@ end_orphans(const struct exec *exec, struct job *job, const siginfo_t *child)
         (void)children_kill(is_ours, exec);
 }
 
-/* All children that have ended: reapers of jobs, and what this worker has adopted. */
+/* Waits for all children that have ended: reapers of jobs, and processes that this worker has adopted. */
 static void
 reap(struct exec *exec)
 {
@@ -110,7 +110,7 @@ reap(struct exec *exec)
 
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
             return;
-        if (info.si_pid == exec->guard.pid) { /* somebody has killed it: tick() starts another */
+        if (info.si_pid == exec->guard.pid) { /* the guard was killed: tick() starts another */
             guard_dismiss(&exec->guard);
             continue;
         }
@@ -142,7 +142,7 @@ take_signal(struct watch *watch)
     }
 }
 
-/* Takes all runs that can go on. */
+/* Takes all runs that were claimed or can continue. */
 static void
 take_runs(struct watch *watch)
 {
@@ -165,13 +165,13 @@ take_runs(struct watch *watch)
         (void)exit_with(status, error);
 }
 
-/* A directory that only we can look into, with a short name, for that of a socket has room for 107 bytes. */
+/* Makes a directory that only this user can enter. Its name is short, because the path of a socket can have at most 107 bytes. */
 static bool
 make_directory(struct exec *exec)
 {
     const char *place = getenv("XDG_RUNTIME_DIR");
 
-    /* That one is for sockets; programs may need more room. */
+    /* XDG_RUNTIME_DIR is for sockets; programs in a sandbox may need more space for temporary files. */
     if (exec->sandbox != NULL && exec->sandbox->on)
         place = getenv("TMPDIR");
     if (place == NULL || place[0] != '/' || strlen(place) > 40 || access(place, W_OK | X_OK) != 0)
@@ -180,7 +180,7 @@ make_directory(struct exec *exec)
     return mkdtemp(exec->directory) != NULL;
 }
 
-/* Starts a guard and tells it what there is to guard. False, with errno. */
+/* Starts a guard and passes it the process groups of all jobs. Returns false with errno. */
 static bool
 start_guard(struct exec *exec)
 {
@@ -202,16 +202,16 @@ exec_has_directory(struct exec *exec)
 
     if (lstat(exec->directory, &facts) == 0 && S_ISDIR(facts.st_mode) && facts.st_uid == geteuid())
         return true;
-    /* Under another name: somebody else may have taken the old one, or all that it was in may be gone. */
+    /* The new directory gets another name: another user may have taken the old name, or the parent directory may be gone. */
     guard_dismiss(&exec->guard);
     made = make_directory(exec);
     why = errno;
-    (void)start_guard(exec); /* else tick() tries again */
+    (void)start_guard(exec); /* if it fails, tick() retries */
     errno = why;
     return made;
 }
 
-/* Signals come by a descriptor, so that the loop is never interrupted; a reader of ours that has gone is an error of that write alone. */
+/* Signals arrive through a descriptor, so that they never interrupt the loop. SIGPIPE is ignored: a write to a closed pipe only fails. */
 static bool
 take_signals(struct exec *exec)
 {
@@ -259,7 +259,7 @@ exec_settings(const struct invocation *invocation, pawl_config *config)
     return code;
 }
 
-/* What can be known beforehand is no surprise later, when all are busy. */
+/* Checks the limit of open files at the start. Otherwise programs would fail only later, when all of them run. */
 static int
 check_files(struct exec *exec, const pawl_config *config)
 {
@@ -289,7 +289,7 @@ exec_init(struct exec *exec, const pawl_config *config)
     exec->signals.fd = -1;
     exec->poll_fd = -1;
     exec->guard.pipe = -1;
-    /* The library has taken these texts, so they can be read. */
+    /* The library has accepted these texts, so they can be parsed. */
     (void)!pw_parse_size(pawl_config_get(config, "payload_max"), 0, INT32_MAX, &exec->payload_max);
     (void)!pw_parse_duration_ms(
         pawl_config_get(config, "drain_timeout"), 0, INT64_MAX / 1000, &exec->drain_timeout_ms);
@@ -299,7 +299,10 @@ exec_init(struct exec *exec, const pawl_config *config)
     /* guard:no_core */
     (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    /* A shell that becomes this worker by exec may have had children, and the first process of a container adopts all orphans. */
+    /*
+     * False if a child may be from elsewhere. A shell that became this worker by exec may have had children, and the first process of a
+     * container adopts all orphans.
+     */
     /* guard:sole_parent */
     exec->sole_parent = getpid() != 1 && !children_exist();
     if (!make_directory(exec) || !start_guard(exec) || !take_signals(exec))
@@ -322,7 +325,10 @@ exec_start(struct exec *exec)
     return EXIT_OK;
 }
 
-/* When the last process has ended: the runs are given back by leaving, and not before, or others would begin while ours still end. */
+/*
+ * Leaves after the last process has ended, which releases the runs. If it left earlier, another worker could begin a run while the process
+ * of this worker still ends.
+ */
 static void
 leave_early(struct exec *exec)
 {
@@ -332,7 +338,7 @@ leave_early(struct exec *exec)
     for (link = pw_list_first(&exec->jobs); link != NULL; link = pw_list_next(&exec->jobs, link))
         if (PW_CONTAINER(link, struct job, link)->alive)
             return;
-    /* It says that some were still executing, which is why it is called. */
+    /* It fails because some runs are still executing, which is expected here. */
     if (pawl_worker_stop(exec->worker, 0, &error) != PAWL_OK)
         pawl_error_free(error);
     exec->left = true;
@@ -372,7 +378,7 @@ exec_turn(struct exec *exec, int timeout_ms)
 
     if (!pw_list_empty(&exec->jobs) && (timeout_ms < 0 || timeout_ms > TICK_MS))
         timeout_ms = TICK_MS;
-    /* One at a time: what is done for the first may free what the second is about. */
+    /* One event at a time: handling an event may free the watch of the next one. */
     count = epoll_wait(exec->poll_fd, &event, 1, timeout_ms);
     if (count > 0) {
         struct watch *watch = event.data.ptr;
@@ -414,7 +420,7 @@ exec_done(struct exec *exec)
     pawl_error *error = NULL;
     pawl_status status = PAWL_OK;
 
-    /* The library needs a moment to write down what has ended; what was given back has nothing to wait for. */
+    /* The library needs a moment to commit the runs that have ended. Released runs need no commit. */
     if (exec->worker != NULL && exec->claims.fd >= 0 && !exec->left)
         status = pawl_worker_stop(exec->worker, 30000, &error);
     pawl_worker_free(exec->worker);
@@ -424,7 +430,7 @@ exec_done(struct exec *exec)
         (void)close(exec->poll_fd);
     if (exec->guard.pipe >= 0)
         guard_stop(&exec->guard);
-    /* Where there was no guard at the end. */
+    /* If there is no guard at the end, this process removes the directory. */
     if (exec->directory[0] != '\0')
         tree_remove(exec->directory);
     return exit_with(status, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker whose handlers are programs. One thread, one loop: it takes runs from the library, starts a process for each, listens to what the
- * processes write and to what the scripts among them ask for (script_call.h), waits for their end, and reacts to signals. A run that is being
- * executed is a job (job.h).
+ * A worker whose handlers are programs. One thread and one loop do everything. The loop takes runs from the library and starts a process
+ * for each. It reads what the processes write, and answers the calls of scripts among them (script_call.h). It waits for their end, and
+ * handles signals. A run that is being executed is a job (job.h).
  */
 #ifndef PW_CLI_EXEC_EXEC_H
 #define PW_CLI_EXEC_EXEC_H
@@ -15,13 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A descriptor that the loop watches. ready may free what the watch is part of. */
+/* A descriptor that the loop watches. ready may free the object that contains the watch. */
 struct watch {
     int fd; /* -1: none */
     void (*ready)(struct watch *watch);
 };
 
-/* What a branch that was PAWL_PENDING belongs to: the context of each branch points to one. */
+/* The owner of a branch whose call returned PAWL_PENDING: the context of each branch points to a waiter. */
 struct waiter {
     void (*go_on)(struct waiter *waiter);
 };
@@ -35,60 +35,63 @@ struct sandbox;
 struct exec {
     pawl_worker *worker;
     struct guard guard;
-    int64_t guard_at_us; /* before that no other is started */
+    int64_t guard_at_us; /* no other guard is started before that */
     int poll_fd;
     struct watch signals;
     struct watch claims;
     struct pw_list jobs;
-    char directory[EXEC_DIRECTORY_SIZE]; /* of sockets; nobody else may look into it */
+    char directory[EXEC_DIRECTORY_SIZE]; /* of sockets; no other user can enter it */
     const struct sandbox *sandbox;       /* NULL: none */
     char **undos; /* handlers: name, command, ...; ends with NULL. NULL: none */
     int64_t payload_max;
-    int64_t files_before;   /* how many its programs may have open */
-    bool sole_parent;       /* every child that is not known was adopted from a reaper that died */
-    bool one_script;        /* pawl run-script: output is text, and people look on */
-    bool draining;          /* a signal has come, or the library says so */
-    bool drained;           /* there will be no more runs */
-    bool giving_back;       /* nothing is waited for any more */
-    bool left;              /* what was held has been given back */
-    int64_t drain_until_us; /* then what is left is given back */
+    int64_t files_before;   /* how many files its programs may have open */
+    bool sole_parent;       /* this worker adopted every child that it did not start */
+    bool one_script;        /* pawl run-script: the output is text, and a user watches it */
+    bool draining;          /* a signal has asked for it, or the run of the script has ended */
+    bool drained;           /* the library returns no more runs */
+    bool giving_back;       /* processes are ended, and their runs released */
+    bool left;              /* the worker has left; all its runs are released */
+    int64_t drain_until_us; /* then the remaining runs are released */
     int64_t drain_timeout_ms;
-    int64_t tick_at_us; /* when jobs are looked at again */
-    unsigned ended;     /* jobs so far */
-    unsigned failed;    /* of these, tries that failed and may be followed by another */
+    int64_t tick_at_us; /* when jobs are checked again */
+    unsigned ended;     /* number of jobs so far */
+    unsigned failed;    /* failed attempts and deferrals among them */
 };
 
 struct invocation;
 
-/* Takes over the options --concurrency N and --set SETTING=VALUE. Returns what to exit with, after having said why. */
+/* Applies the options --concurrency N and --set SETTING=VALUE. Returns EXIT_OK, or prints why not and returns the exit code. */
 int exec_settings(const struct invocation *invocation, pawl_config *config);
 
 /*
- * Makes a worker with these settings and blocks the signals that end programs. Whoever calls it adds what it handles, then calls
- * exec_start(). Both return what to exit with, after having said why.
+ * Makes a worker with these settings and blocks the signals that end programs. The caller adds handlers, then calls exec_start(). Both
+ * return EXIT_OK, or print why not and return the exit code.
  */
 int exec_init(struct exec *exec, const pawl_config *config);
 int exec_start(struct exec *exec);
 
-/* One turn of the loop, of at most so many milliseconds. False: the worker is drained, and nothing is executed any more. */
+/* Executes one turn of the loop, of at most timeout_ms. Returns false if the worker is drained and no job is left. */
 bool exec_turn(struct exec *exec, int timeout_ms);
 
-/* No more runs; what is executed goes on to its end. */
+/* Claims no more runs. The programs that run continue to their end, for at most drain_timeout. */
 void exec_drain(struct exec *exec);
 
-/* Ends what is executed: at once, or with five seconds to clean up. The runs are given back. */
+/* Ends the programs that run, at once or with five seconds to clean up, and releases their runs. */
 void exec_give_back(struct exec *exec, bool at_once);
 
-/* Leaves. Frees everything, also after an exec_init() that failed. Returns what to exit with. */
+/* Leaves. Frees everything, even after an exec_init() that failed. Returns the exit code. */
 int exec_done(struct exec *exec);
 
 /* --- for jobs and calls --- */
 
 void exec_watch(struct exec *exec, struct watch *watch, bool also_for_writing);
-void exec_unwatch(struct exec *exec, struct watch *watch); /* and closes it */
-void exec_pause(struct exec *exec, struct watch *watch);   /* until it is watched again */
+void exec_unwatch(struct exec *exec, struct watch *watch); /* closes it, too */
+void exec_pause(struct exec *exec, struct watch *watch);   /* until exec_watch() is called again */
 
-/* Makes sure that the directory is there, and ours: cleaners of temporary files remove what looks unused. False, with errno. */
+/*
+ * Makes sure that the directory exists and belongs to this user: cleaners of temporary files remove what looks unused. Returns false with
+ * errno.
+ */
 bool exec_has_directory(struct exec *exec);
 
 #endif

@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 enum {
-    CODE_USAGE = 64, /* EX_USAGE and EX_DATAERR of sysexits.h: another try would not help */
+    CODE_USAGE = 64, /* EX_USAGE and EX_DATAERR of sysexits.h: another attempt would not help */
     CODE_DATA = 65,
-    GRACE_US = 5000000, /* between TERM and KILL */
-    QUIET_US = 100000,  /* so long a suspended script may take to begin another step beside */
+    GRACE_US = 5000000, /* between SIGTERM and SIGKILL */
+    QUIET_US = 100000,  /* time that a suspended script has to begin another call */
 };
 
 const char job_undo_handler[] = "shell";
@@ -87,7 +87,7 @@ job_end(struct job *job, pawl_status verdict)
     job_signal(job, SIGTERM);
 }
 
-/* --- what the process writes --- */
+/* --- the output of the process --- */
 
 static void
 note_line(struct job *job)
@@ -97,7 +97,7 @@ note_line(struct job *job)
     if (job->line[0] == '\0')
         return;
     pawl_run_log(job->run, "%s", job->line);
-    /* What is indented explains the line before. */
+    /* An indented line explains the line above it, so it does not replace that line. */
     if (job->line[0] != ' ' || job->last_line[0] == '\0')
         (void)snprintf(job->last_line, sizeof(job->last_line), "%.*s", JOB_LAST_MAX, job->line);
 }
@@ -127,7 +127,7 @@ note_bytes(struct job *job, const char *data, size_t size)
         (void)!write(STDERR_FILENO, data, size);
 }
 
-/* Reads once. False: there is nothing now, or nothing more. */
+/* Reads once. Returns false if there is nothing to read now, or the pipe is closed. */
 static bool
 read_output(struct job *job, struct watch *watch)
 {
@@ -161,7 +161,7 @@ door_ready(struct watch *watch)
     script_call_accept(PW_CONTAINER(watch, struct job, door));
 }
 
-/* --- its life --- */
+/* --- the end of a job --- */
 
 static void
 free_job(struct job *job)
@@ -192,7 +192,7 @@ free_job(struct job *job)
     free(job);
 }
 
-/* The JSON that the program's output is. */
+/* Makes the program's output into JSON. */
 static pawl_status
 make_output(struct job *job, pawl_bytes *out)
 {
@@ -231,7 +231,7 @@ job_finish(struct job *job, pawl_status status)
     free_job(job);
 }
 
-/* The first call of the script that has not come to its end, or NULL. */
+/* Returns the first call of the script that has not ended, or NULL. */
 static const struct script_call *
 find_active(const struct job *job)
 {
@@ -246,8 +246,9 @@ find_active(const struct job *job)
 }
 
 /*
- * Whether another try is no use. A step that failed for good says the same each time, and so does a call that makes no sense; but only a
- * script that ends with what it was told has ended for that: who has dealt with it, and ends otherwise later, has another reason.
+ * Returns true if another attempt cannot help. A step that failed permanently fails the same way each time, and so does an invalid call.
+ * But only a script that exits with the code of that answer has ended because of it. A script that handled the failure, and exits with
+ * another code later, has another reason.
  */
 static bool
 is_for_good(const struct job *job)
@@ -258,7 +259,7 @@ is_for_good(const struct job *job)
         (job->mistaken && job->code == EXIT_USAGE);
 }
 
-/* What the exit code means. */
+/* Returns the status that the exit code of the program stands for. */
 static pawl_status
 judge(struct job *job)
 {
@@ -324,7 +325,7 @@ job_exited(struct job *job, int status)
             guard_remove(&job->exec->guard, call->group);
         call->group = 0;
     }
-    /* All that it wrote is in the pipes by now; who holds them open beyond that is none of ours. */
+    /* All that the program wrote is in the pipes by now. Another process may still hold them open, but its output is not wanted. */
     while (read_output(job, &job->out))
         ;
     while (read_output(job, &job->err))
@@ -347,7 +348,7 @@ job_exited(struct job *job, int status)
 
 /* --- starting --- */
 
-/* A socket under a name that nobody can guess, in a directory that nobody else can enter. */
+/* Opens the socket of the job. Its name is random, and no other user can enter its directory. */
 static bool
 open_door(struct job *job)
 {
@@ -377,7 +378,7 @@ open_door(struct job *job)
     return true;
 }
 
-/* A directory of its own for what is to be kept in. Sets what the program finds it by, unless it is given the worker's. */
+/* Makes the temporary directory of a program in a sandbox. TMPDIR and HOME name it, unless the program gets those of the worker. */
 static bool
 make_temporary(struct job *job, struct process_environment *environment)
 {
@@ -449,7 +450,7 @@ text_of(pawl_run *run, pawl_bytes json)
     return text != NULL && pawl_json_text(json, "", text, json.size + 1) == PAWL_OK ? text : NULL;
 }
 
-/* The command that --undo gave for a handler. NULL: none. */
+/* Returns the command that --undo gave for a handler. NULL: none. */
 static char *
 find_undo(const struct job *job, const char *handler)
 {
@@ -469,7 +470,7 @@ defer_go_on(struct waiter *waiter)
         job_finish(job, status);
 }
 
-/* Leaves the run for later, which takes nothing from its tries. pawl_run_set_error() has said why. May free the job. */
+/* Defers the run, which uses no attempt. The caller has called pawl_run_set_error(). May free the job. */
 static void
 defer(struct job *job)
 {
@@ -480,8 +481,9 @@ defer(struct job *job)
 }
 
 /*
- * No process could be made, for want of descriptors, memory or room: that is this worker's trouble and not the run's, of which nothing was
- * executed. A program that there is not is another matter: then there was a process, and it has said so.
+ * Defers a run whose process could not be made, for want of descriptors, memory or disk space. That is a problem of this worker and not of
+ * the run, of which nothing was executed. A program that does not exist is another case: there was a process, and it has reported the
+ * error.
  */
 static void
 defer_not_started(struct job *job)
@@ -490,7 +492,7 @@ defer_not_started(struct job *job)
     defer(job);
 }
 
-/* Starts the undo that is to be done. PAWL_PENDING: it could not be started now, with errno. */
+/* Starts the next undo. Returns PAWL_PENDING with errno if it could not be started now. */
 static pawl_status
 start_undo(struct job *job, char *command, pawl_bytes output)
 {
@@ -516,7 +518,7 @@ start_undo(struct job *job, char *command, pawl_bytes output)
     return started ? PAWL_EXECUTE : PAWL_PENDING;
 }
 
-/* Records what the undo came to. */
+/* Records the outcome of the undo. */
 static pawl_status
 record_undo(struct job *job)
 {
@@ -536,7 +538,7 @@ record_undo(struct job *job)
     return status;
 }
 
-/* Undoes one step after another. May free the job. */
+/* Executes the undos, one after the other. May free the job. */
 static void
 undo_go_on(struct waiter *waiter)
 {
@@ -612,7 +614,7 @@ job_start(struct exec *exec, pawl_run *run)
     pw_list_add_tail(&exec->jobs, &job->link);
     pawl_run_set_nonblocking(run);
     pawl_run_set_context(run, &job->waiter);
-    if (exec->giving_back) { /* it is given back with the others */
+    if (exec->giving_back) { /* leave_early() releases it with the other runs */
         job->verdict = PAWL_ELEASE_LOST;
         return;
     }
@@ -650,7 +652,7 @@ job_tick(struct job *job, int64_t now_us)
         job_end(job, PAWL_SUSPENDED);
     if (now_us >= job->kill_at_us)
         job_signal(job, SIGKILL);
-    /* Its reaper hangs, as by a file system that does not answer. The program dies with it. */
+    /* The reaper hangs, for example in a file system that does not answer. If it is killed, the program dies with it. */
     if (now_us >= pw_add_us(job->kill_at_us, 2 * GRACE_US))
         (void)kill(job->process.pid, SIGKILL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run that was claimed, and the process that executes it; or, of a run that is rolling back, the process that executes one undo after another. */
+/* A run that was claimed, and the process that executes it. For a run that is rolling back, the processes that execute its undos. */
 #ifndef PW_CLI_EXEC_JOB_H
 #define PW_CLI_EXEC_JOB_H
 
@@ -10,16 +10,16 @@
 
 enum {
     JOB_PATH_SIZE = 108, /* of a socket */
-    JOB_LINE_MAX = 4096, /* of a note; what is longer becomes two */
+    JOB_LINE_MAX = 4096, /* of a note; a longer line becomes two */
     JOB_LAST_MAX = 200,  /* of the line that a failure quotes */
-    JOB_CODES = 256,     /* that a process can exit with */
+    JOB_CODES = 256,     /* number of exit codes of a process */
 };
 
 enum job_stage {
     JOB_EXECUTING,
     JOB_UNDO_NEXT,   /* asks for the next undo */
-    JOB_UNDO_RECORD, /* records what it came to */
-    JOB_DEFERRED,    /* leaves the run to another worker, or to this one later */
+    JOB_UNDO_RECORD, /* records the outcome of the undo */
+    JOB_DEFERRED,    /* leaves the run to another worker, or to this worker later */
 };
 
 struct job {
@@ -32,34 +32,34 @@ struct job {
     struct process process;
     bool alive;
     bool undoing;
-    int code;       /* that the process exited with */
+    int code;       /* the exit code of the process */
     bool signalled; /* it did not exit: a signal has ended it */
     struct watch out;
     struct watch err;
-    struct watch door; /* where scripts knock */
-    bool door_shut;    /* for a moment nobody is let in */
+    struct watch door; /* the socket to which calls of the script connect */
+    bool door_shut;    /* no calls are accepted for the moment */
     char path[JOB_PATH_SIZE];
-    char temporary[JOB_PATH_SIZE]; /* a directory, of a program in a sandbox */
-    struct pw_buf output;          /* its failure says that it was too much */
+    char temporary[JOB_PATH_SIZE]; /* a directory, for a program in a sandbox */
+    struct pw_buf output;          /* its failure shows that the output is too large */
     char line[JOB_LINE_MAX + 1];
     size_t line_size;
     char last_line[JOB_LAST_MAX + 1];
 
     struct pw_list calls;
-    pawl_run **idle; /* duplicates that can make the next call */
+    pawl_run **idle; /* duplicates of the run handle that the next call can use */
     size_t idle_count;
     struct value *values;
-    bool suspended; /* a call of the script waits: the run goes on later */
-    bool failed_with
-        [JOB_CODES]; /* since the last success, calls have answered with this code that they failed for good */
-    bool mistaken;          /* the last call made no sense, and will not next time */
-    pawl_status verdict;    /* why we end it; PAWL_OK: we do not, and its exit code decides */
+    bool suspended; /* a call of the script waits: the run continues later */
+    /* Since the last success, a call was answered with a permanent failure and this exit code. */
+    bool failed_with[JOB_CODES];
+    bool mistaken;          /* the last call was invalid, and is so each time */
+    pawl_status verdict;    /* why the worker ends the process; PAWL_OK: its exit code decides */
     int64_t quiet_since_us; /* when the script was last answered */
     int64_t kill_at_us;     /* INT64_MAX: not yet */
-    int64_t retry_after_ms; /* what the program asked for, should it fail; -1: nothing */
+    int64_t retry_after_ms; /* that the program asked for, if it fails; -1: none */
 };
 
-/* The only undo handler of a worker that executes programs: its argument is a command line. */
+/* The undo handler that every worker with programs has: its argument is a command line. --undo adds other handlers. */
 extern const char job_undo_handler[];
 
 /* A value that a script has set. */
@@ -69,31 +69,31 @@ struct value {
     char *text;
 };
 
-/* Takes over a run that was claimed. */
+/* Takes over a run that was claimed, and starts its process. */
 void job_start(struct exec *exec, pawl_run *run);
 
-/* Its process has ended and can be waited for. */
+/* Handles the end of the process. status is that of waitpid(). */
 void job_exited(struct job *job, int status);
 
-/* Ends the process with a signal that it can catch, and later with one that it cannot; the run ends with verdict. */
+/* Ends the process with SIGTERM, and five seconds later with SIGKILL. The run ends with verdict. */
 void job_end(struct job *job, pawl_status verdict);
 
-/* Looks at the clock and at whether the run goes on. May free the job. */
+/* Enforces the time limits of the job and its steps, and checks whether the run continues. May free the job. */
 void job_tick(struct job *job, int64_t now_us);
 
-/* Tells a new guard what process groups it has. */
+/* Passes the process groups of the job to a new guard. */
 void job_tell_guard(const struct job *job);
 
 /*
- * Should the command of the step with this key fail, or the program if key is NULL, the next attempt is made after so long. False: no such
- * step is being executed.
+ * Sets the delay of the next attempt, in case the command of the step with this key fails, or the program if key is NULL. Returns false if
+ * no such step is being executed.
  */
 bool job_retry_after(struct job *job, const char *key, int64_t ms);
 
-/* Sends a signal to all its process groups. */
+/* Sends a signal to all process groups of the job. */
 void job_signal(struct job *job, int number);
 
-/* Finishes the run, if nothing is under way any more. May free the job. */
+/* Finishes the run if its process has ended and no call is pending. May free the job. */
 void job_settle(struct job *job);
 
 /* Finishes the run, and frees the job. */

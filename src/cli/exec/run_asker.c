@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    STOP_US = 300000 /* what the end of the program waits for a call that is under way */
+    STOP_US = 300000 /* how long the end of the program waits for a pending call */
 };
 
 enum stage {
@@ -20,13 +20,13 @@ enum stage {
     ANSWERED,
 };
 
-/* All but what is marked is shared, and looked at with the lock held. */
+/* All fields except the marked ones are shared, and used only with the lock held. */
 struct run_asker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct pw_wake news;
-    pawl_client *client;       /* the thread's own */
+    pawl_client *client;       /* used only by the thread */
     char run_id[PAWL_ID_SIZE]; /* never changes */
     enum stage stage;
     bool also_why;
@@ -44,7 +44,7 @@ run_answer_done(struct run_answer *answer)
     *answer = (struct run_answer){0};
 }
 
-/* A text of the one row that a verb answers with; malloced, or NULL. */
+/* Returns a text of the one row that a verb answers with; malloced, or NULL. */
 static char *
 text_of(struct run_asker *asker, const char *verb, const char *column)
 {
@@ -63,7 +63,7 @@ text_of(struct run_asker *asker, const char *verb, const char *column)
     return copy;
 }
 
-/* The question itself, without the lock. */
+/* Asks the database, without the lock. */
 static struct run_answer
 ask_for(struct run_asker *asker, bool also_why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread of pawl run-script that asks the database how its run goes, so that the loop in which the script is executed never waits for
- * that. One question at a time; a descriptor says that there is an answer.
+ * The thread of pawl run-script that asks the database about the run, so that the loop that executes the script never waits for the
+ * database. It answers one question at a time; a descriptor is readable when there is an answer.
  */
 #ifndef PW_CLI_EXEC_RUN_ASKER_H
 #define PW_CLI_EXEC_RUN_ASKER_H
@@ -13,35 +13,41 @@
 
 struct run_asker;
 
-/* Whoever takes it calls run_answer_done(). */
+/* The caller that takes an answer must call run_answer_done(). */
 struct run_answer {
-    pawl_status
-        status; /* as of pawl_client_wait(): PAWL_ETIMEOUT and PAWL_ECONN if the run has not ended, as far as is known */
+    /* That of pawl_client_wait(): PAWL_ETIMEOUT and PAWL_ECONN if the run has not ended, as far as is known. */
+    pawl_status status;
     pawl_error *error;
-    char *output; /* of a run that ended well, as text; NULL: none */
+    char *output; /* of a run that succeeded, as text; NULL: none */
     size_t output_size;
-    char *
-        why; /* what a run waits for that is between two tries, in the words of the database; NULL: it is not, or nobody asked */
+    /* The sentence of pawl.why(), for a run between two attempts. NULL: the run is not, or the question did not ask for it. */
+    char *why;
 };
 
 void run_answer_done(struct run_answer *answer);
 
-/* The client belongs to it from now on. NULL: it could not be started, and the client is the caller's. */
+/* Starts the thread, which then owns the client. NULL: it could not be started, and the caller still owns the client. */
 struct run_asker *run_asker_start(pawl_client *client, const char *run_id);
 
 /* Readable when there is an answer. */
 int run_asker_fd(const struct run_asker *asker);
 
-/* Asks whether the run has ended, and if not so why not. False: another question has not been answered, or its answer not been taken. */
+/*
+ * Asks whether the run has ended, and with also_why why it has not. Returns false if an earlier question has no answer yet, or its answer
+ * was not taken.
+ */
 bool run_asker_ask(struct run_asker *asker, bool also_why);
 
-/* Takes the answer. False: there is none yet. */
+/* Takes the answer. Returns false if there is none yet. */
 bool run_asker_take(struct run_asker *asker, struct run_answer *answer);
 
-/* Asks, and waits for the answer until then, on the clock of pw_now_us(). False: there was none. */
+/* Asks, and waits for an answer until until_us, on the clock of pw_now_us(). Returns false if there was none. */
 bool run_asker_wait(struct run_asker *asker, int64_t until_us, struct run_answer *answer);
 
-/* Ends and frees it. False: a call hangs, so that it is still there, and the program must end without it. NULL is fine. */
+/*
+ * Ends the thread and frees everything. Returns false if a call hangs: the thread still runs, and the program must end without it. asker
+ * may be NULL.
+ */
 bool run_asker_stop(struct run_asker *asker);
 
 #endif

@@ -23,7 +23,7 @@ static const struct {
     {"files", RLIMIT_NOFILE},
 };
 
-/* The value of "NAME=VALUE" if it has this name, else NULL. */
+/* Returns the value of "NAME=VALUE" if it has this name, else NULL. */
 static const char *
 value_of(const char *text, const char *name)
 {
@@ -74,7 +74,7 @@ allow(struct sandbox *sandbox, enum sandbox_permission_kind kind, const char *va
                                                : exit_saying(EXIT_OTHER, NULL, "out of memory");
 }
 
-/* A variable that the program gets. Variables that lead to the database reach no program, even if an option names them. */
+/* Adds a variable that the program gets. Variables that lead to the database reach no program, even if an option names them. */
 static int
 read_variable(struct sandbox *sandbox, const char *option, const char *name)
 {
@@ -112,8 +112,8 @@ read_allowed(struct sandbox *sandbox, const char *text)
 }
 
 /*
- * Programs may read the directory that the worker was started in, unless the home of its user is there or below: / is where services are
- * started, and would be everything.
+ * Programs may read the directory in which the worker was started, unless it is the home of its user or contains it. They may never read /
+ * in this way: services are started there, and it would be everything.
  */
 static bool
 may_read_here(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call does: it is passed on to the library, and the library's answer back to the script. */
+/* The work of a call: it passes the call on to the library, and the library's answer back to the script. */
 #include "cli/exec/script_call.h"
 
 #include "base/time.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 
 enum {
-    STDOUT_OF_FAILURE_MAX = 16384, /* so much of what a failed step wrote is kept with its error */
-    CODE_TIMEOUT = 124,            /* as timeout(1) has it */
+    STDOUT_OF_FAILURE_MAX = 16384, /* bytes of a failed step's output that its error keeps */
+    CODE_TIMEOUT = 124,            /* as timeout(1) */
 };
 
 bool
@@ -28,7 +28,7 @@ script_call_is_active(const struct script_call *call)
 
 /* --- answering --- */
 
-/* The duplicate can make another call. */
+/* Makes the duplicate available to another call. */
 static void
 release_branch(struct script_call *call)
 {
@@ -45,7 +45,7 @@ release_branch(struct script_call *call)
     call->branch = NULL;
 }
 
-/* {"exit", "message", "output"}; message may be NULL, and output nothing. Frees the call. */
+/* Answers with {"exit", "message", "output"}. message may be NULL, and output empty. Frees the call. */
 static void
 answer(struct script_call *call, int code, const char *message, struct pw_json output)
 {
@@ -78,7 +78,7 @@ answer_mistake(struct script_call *call, const char *message)
     answer(call, EXIT_USAGE, message, (struct pw_json){0});
 }
 
-/* The script is to execute the step. */
+/* Asks the script to execute the step. */
 static void
 answer_todo(struct script_call *call)
 {
@@ -98,7 +98,7 @@ answer_todo(struct script_call *call)
     script_call_send(call);
 }
 
-/* --- what was asked for --- */
+/* --- the calls --- */
 
 static const char *
 text(struct script_call *call, const char *member)
@@ -132,7 +132,7 @@ is_true(struct pw_json value)
     return pw_json_to_bool(value, &truth) && truth;
 }
 
-/* Options of the library travel under their own names, as texts. */
+/* Sets the options of the library, which the message has under their own names, as texts. */
 static void
 set_options(struct script_call *call)
 {
@@ -231,7 +231,7 @@ static const struct {
     {"set", call_set},
 };
 
-/* --- what the library says --- */
+/* --- answers of the library --- */
 
 static void
 remember_value(struct job *job, const char *name, pawl_bytes json)
@@ -263,7 +263,7 @@ say(const struct script_call *call, const char *what)
         (void)fprintf(stderr, "pawl: %s %s: %s\n", call->kind, call->name, what);
 }
 
-/* A failure that is recorded, and so is said on every replay. */
+/* Answers with a failure that is recorded, so that every replay answers the same. */
 static void
 answer_failure(struct script_call *call, pawl_status status, pawl_bytes output)
 {
@@ -280,11 +280,11 @@ answer_failure(struct script_call *call, pawl_status status, pawl_bytes output)
         if (error.data != NULL)
             written = pw_json_member(json, "stdout");
     }
-    call->job->failed_with[code & (JOB_CODES - 1)] = true; /* which is what exit() makes of it */
+    call->job->failed_with[code & (JOB_CODES - 1)] = true; /* as exit() truncates it */
     answer(call, (int)code, pawl_run_error_message(call->branch), written);
 }
 
-/* Goes on with what the library answered. May free the call. */
+/* Handles the answer of the library. May free the call. */
 static void
 take_answer(struct script_call *call, pawl_status status, pawl_bytes output)
 {
@@ -304,7 +304,7 @@ take_answer(struct script_call *call, pawl_status status, pawl_bytes output)
         return;
     case PAWL_EXECUTE:
         answer_todo(call);
-        if (call->socket.fd < 0) /* nobody is there any more to execute it */
+        if (call->socket.fd < 0) /* the process of the call has ended and cannot execute it */
             script_call_finish_step(call, (struct pw_json){"{}", 2});
         return;
     case PAWL_SUSPENDED:
@@ -331,7 +331,7 @@ take_answer(struct script_call *call, pawl_status status, pawl_bytes output)
     default:
         break;
     }
-    /* The run cannot go on, and the script is not to believe that the call has failed. */
+    /* The run cannot continue here. The script gets no answer, because the call has not failed. */
     call->stage = SCRIPT_CALL_WAITING;
     job_end(job, status);
 }
@@ -371,7 +371,7 @@ script_call_go_on(struct waiter *waiter)
     job_settle(job);
 }
 
-/* --- what the script says --- */
+/* --- messages of the script --- */
 
 static void
 answer_get(struct script_call *call)
@@ -386,7 +386,7 @@ answer_get(struct script_call *call)
         answer(call, EXIT_OK, NULL, (struct pw_json){value->text, strlen(value->text)});
 }
 
-/* In the command of a step it is about that, else about the program. */
+/* Inside the command of a step it is about that step, else about the program. */
 static void
 answer_retry_after(struct script_call *call)
 {
@@ -396,7 +396,7 @@ answer_retry_after(struct script_call *call)
         answer(call, EXIT_NOT_FOUND, "the step of this command has ended", (struct pw_json){0});
 }
 
-/* Whether another call of this name has not come to its end. */
+/* Returns true if another call of this name has not ended. */
 static bool
 is_under_way(const struct script_call *wanted)
 {
@@ -428,7 +428,7 @@ take_branch(struct script_call *call)
     return PAWL_OK;
 }
 
-/* "set.NAME", so that values and steps do not meet. */
+/* Returns "set.NAME", so that a value and a step can have the same name. */
 static const char *
 name_of_value(struct script_call *call, const char *name)
 {
@@ -438,7 +438,7 @@ name_of_value(struct script_call *call, const char *name)
     return pw_arena_copy(&call->arena, made, strlen(made));
 }
 
-/* The first message. May free the call. */
+/* Handles the first message. May free the call. */
 void
 script_call_begin(struct script_call *call, struct pw_json message)
 {
@@ -451,7 +451,7 @@ script_call_begin(struct script_call *call, struct pw_json message)
         answer_mistake(call, "malformed message");
         return;
     }
-    if (call->job->verdict != PAWL_OK) { /* its script is being ended */
+    if (call->job->verdict != PAWL_OK) { /* the worker is ending the script */
         call->stage = SCRIPT_CALL_WAITING;
         return;
     }
@@ -463,7 +463,8 @@ script_call_begin(struct script_call *call, struct pw_json message)
         answer_retry_after(call);
         return;
     }
-    if (strcmp(call->kind, "mistake") == 0) { /* who made it has said what it is */
+    if (strcmp(call->kind, "mistake") ==
+        0) { /* the process that made the invalid call has printed why */
         answer_mistake(call, NULL);
         return;
     }
@@ -484,7 +485,7 @@ script_call_begin(struct script_call *call, struct pw_json message)
     make_call(call);
 }
 
-/* The end of what a failed command wrote. */
+/* The end of the output of a failed command. */
 struct ending {
     char *text; /* malloced; NULL: it wrote nothing, or there is no memory */
     size_t start;
@@ -494,7 +495,7 @@ struct ending {
 static struct ending
 take_ending(const struct script_call *call, struct pw_json output)
 {
-    /* In JSON a byte takes six at the most, and the error as a whole must not be too large, either. */
+    /* A byte takes at most six bytes in JSON, and the whole error must be within the limit, too. */
     size_t most = (size_t)call->job->exec->payload_max / 8;
     struct ending ending = {0};
 
@@ -506,14 +507,14 @@ take_ending(const struct script_call *call, struct pw_json output)
     if (ending.text == NULL || ending.size <= most)
         return ending;
     ending.start = ending.size - most;
-    /* What is a text does not begin inside of a character. */
+    /* A text must not begin inside a character. */
     while (output.data[0] == '"' && ending.start < ending.size &&
         ((unsigned char)ending.text[ending.start] & 0xc0) == 0x80)
         ending.start++;
     return ending;
 }
 
-/* What happened, in a few words. */
+/* Adds the message of the error: how the command failed. */
 static void
 add_words(
     struct pw_json_writer *writer, const struct script_call *call, int64_t code, size_t left_out)
@@ -529,7 +530,7 @@ add_words(
     pw_json_add_text(writer, words);
 }
 
-/* What a command that failed says, in the words that are kept with the run. */
+/* Sets the error of a command that failed, which the run keeps. */
 static void
 fail_step(struct script_call *call, struct pw_json message, int64_t code, bool too_large)
 {
@@ -564,7 +565,7 @@ fail_step(struct script_call *call, struct pw_json message, int64_t code, bool t
     free(ending.text);
 }
 
-/* The step has come to its end. May free the call. */
+/* Records the end of the step. May free the call. */
 void
 script_call_finish_step(struct script_call *call, struct pw_json message)
 {

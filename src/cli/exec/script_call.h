@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call of a script: pawl step, sleep, wait, child, set or get, each a connection to the socket of its job. Calls can be under way at the same
- * time, each on a duplicate of the run; names are counted over all of them, so that it does not matter in which order steps of different
- * names come. One that suspends the run is never answered: the script is ended when it has nothing else under way.
+ * A call of a script: pawl step, sleep, wait, child, set or get, each a connection to the socket of its job. Calls can be in flight at the
+ * same time, each on a duplicate of the run. All duplicates share one count of names, so the order of steps with different names does not
+ * matter. A call that suspends the run is never answered: the worker ends the script when it has no other call in flight.
  */
 #ifndef PW_CLI_EXEC_SCRIPT_CALL_H
 #define PW_CLI_EXEC_SCRIPT_CALL_H
@@ -33,43 +33,46 @@ struct script_call {
     struct pw_buf reply;
     size_t sent;
     struct pw_arena arena;
-    struct pw_json message; /* what is asked for, in the arena */
+    struct pw_json message; /* the request, in the arena */
     const char *kind;       /* "step", "sleep", ... */
     const char *name;
     pawl_run *branch;
-    pid_t group; /* of the step's command; 0: none is known */
+    pid_t group; /* of the step's command; 0: unknown */
     bool timed_out;
     int64_t kill_at_us;
-    int64_t retry_after_ms; /* what its command asked for, should it fail; -1: nothing */
+    int64_t retry_after_ms; /* that its command asked for, if it fails; -1: none */
 };
 
-/* Somebody has knocked at the door of a job, and is let in; or has to wait outside, where there is no room. */
+/* Accepts a connection to the socket of a job. If the job has too many calls, the connection waits. */
 void script_call_accept(struct job *job);
 
-/* Whether one more call can be taken. */
+/* Returns true if the job can accept one more call. */
 bool script_call_has_room(const struct job *job);
 
-/* Whether the library is still at it, or the script is: what holds up the end of the claim, or of the script. */
+/*
+ * Pending: the library has not answered yet, so the claim cannot end. Active: the library or the script is busy with the call, so the
+ * script must not be ended.
+ */
 bool script_call_is_pending(const struct script_call *call);
 bool script_call_is_active(const struct script_call *call);
 
-/* Ends a step that has used up its time. */
+/* Ends the command of a step that has exceeded its time limit. */
 void script_call_tick(struct script_call *call, int64_t now_us);
 
 void script_call_free(struct script_call *call);
 
-/* --- between the connection of a call and what it does; each of these may free the call --- */
+/* --- between the connection of a call and its work; each of these may free the call --- */
 
-/* Takes the first message, which says what the script calls. */
+/* Handles the first message, which names the call. */
 void script_call_begin(struct script_call *call, struct pw_json message);
 
-/* The step's command has ended, or nothing more will be heard of it: then the message is {}. */
+/* Handles the end of the step's command. message is {} if its outcome will never arrive. */
 void script_call_finish_step(struct script_call *call, struct pw_json message);
 
-/* The library has an answer. waiter is that of the call. */
+/* Handles an answer of the library. waiter is that of the call. */
 void script_call_go_on(struct waiter *waiter);
 
-/* Sends as much of the reply as the socket takes. A call that has been answered ends with that. */
+/* Sends as much of the reply as the socket accepts. Frees a call after its whole answer was sent. */
 void script_call_send(struct script_call *call);
 
 #endif

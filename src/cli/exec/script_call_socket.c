@@ -32,7 +32,7 @@ script_call_free(struct script_call *call)
     free(call);
 }
 
-/* Sends what there is to send; a call that has its answer is over then. May free it. */
+/* Sends the rest of the reply. A call that was answered ends with that. May free the call. */
 void
 script_call_send(struct script_call *call)
 {
@@ -57,7 +57,7 @@ script_call_send(struct script_call *call)
         exec_watch(call->job->exec, &call->socket, false);
 }
 
-/* The process at the other end; -1 if that cannot be known. */
+/* Returns the process at the other end; -1 if it is unknown. */
 static pid_t
 peer_of(int fd)
 {
@@ -80,8 +80,9 @@ take_message(struct script_call *call, struct pw_json message)
     if (call->stage != SCRIPT_CALL_EXECUTING)
         return true;
     /*
-     * The group of the command that the script has started, so that we end it. 1 would be everybody, and what is larger than a process group
-     * can be must not become a small one; what we may signal and a script in a sandbox may not is not to be named.
+     * The process group of the command that the script has started, so that the worker can end it. The number 1 would mean all processes. A
+     * number above INT_MAX must not be truncated to a small one. The command must be a child of the calling process. Otherwise a script in
+     * a sandbox could make the worker signal a process that the script itself may not signal.
      */
     if (pw_json_to_int(pw_json_member(message, "started"), &group)) {
         /* guard:peer_group */
@@ -96,14 +97,15 @@ take_message(struct script_call *call, struct pw_json message)
     return false;
 }
 
-/* The other end is closed: the call was ended from outside. What it has begun is ended, too. */
+/* The other end is closed: the process of the call has ended. Its command is ended, too. */
 static void
 lose(struct script_call *call)
 {
     exec_unwatch(call->job->exec, &call->socket);
     /*
-     * If the script has ended and left this call running, its reaper kills the call and its command: the run fails for that (left_behind),
-     * and the step has not failed.
+     * 1. The script ends and leaves this call running. 2. The reaper of the script kills the call and its command. 3. The worker sees that
+     * the connection is closed. The run fails for that (left_behind), but the step has not failed. Without the test, the worker would
+     * record a failed attempt of the step.
      */
     /* guard:left_running */
     if (call->stage == SCRIPT_CALL_EXECUTING &&
@@ -115,7 +117,7 @@ lose(struct script_call *call)
         script_call_finish_step(call, (struct pw_json){"{}", 2});
     else if (call->stage == SCRIPT_CALL_READING || call->stage == SCRIPT_CALL_ANSWERED)
         script_call_free(call);
-    /* Else the library has not answered, or the run waits here; nobody listens, and the job sees to the rest. */
+    /* In other stages the library has not answered, or the run waits here. No process listens any more, and the job handles the end. */
 }
 
 static void
@@ -145,7 +147,7 @@ socket_ready(struct watch *watch)
     }
 }
 
-/* Whether the process at the other end is the job's: of the same user and, if programs are in a sandbox, started by the job's program. */
+/* Returns true if the process at the other end has the job's user and, if programs are in a sandbox, descends from the job's program. */
 static bool
 is_ours(const struct job *job, int fd)
 {
@@ -157,9 +159,10 @@ is_ours(const struct job *job, int fd)
         (peer.uid != geteuid() && peer.uid != 0))
         return false;
     /*
-     * 1. /proc/net/unix shows the sockets of all jobs, and Landlock lets a program connect to them. 2. A program of one tenant calls `pawl step`
-     * at the socket of a run of another. Without the test it would record a step there. The reaper adopts all that a program starts, so
-     * that whoever belongs to the job descends from it. Without a sandbox, programs of one user cannot be kept from each other anyway.
+     * 1. A program of one tenant finds the sockets of all jobs in /proc/net/unix; Landlock lets it connect to them. 2. It calls `pawl step`
+     * at the socket of another tenant's run. 3. The worker records a step there, unless it makes this test. The reaper adopts all that a
+     * program starts, so every process of the job descends from it. Without a sandbox, programs of one user cannot be isolated from each
+     * other anyway.
      */
     /* guard:peer_descends */
     return job->exec->sandbox == NULL || !job->exec->sandbox->on ||
@@ -178,7 +181,7 @@ script_call_has_room(const struct job *job)
     return count < CALLS_MAX;
 }
 
-/* Who knocks meanwhile waits in connect(), or for the answer; job_tick() opens again. */
+/* Accepts no calls for the moment. A process that calls now waits in connect(), or for its answer; job_tick() accepts calls again. */
 static void
 shut_door(struct job *job)
 {
