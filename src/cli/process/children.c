@@ -28,8 +28,9 @@ children_exist(void)
 }
 
 /*
- * The number of a child is no other process's until this process waits for it. A session other than ours was founded by a descendant, so
- * its groups hold descendants only; one signal to the group reaches them all, even those that fork at this moment.
+ * No other process can have the number of a child until this process waits for the child. A descendant founded every session other than
+ * ours, so the groups of that session contain only descendants. One signal to the group reaches them all, even those that fork at this
+ * moment.
  */
 static void
 kill_one(struct killing *killing, pid_t child)

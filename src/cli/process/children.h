@@ -9,8 +9,8 @@
 
 /*
  * Sends SIGKILL to every child except those for which spared returns true, and to the process groups that they have founded in other
- * sessions. spared may be NULL. Returns how many children took the signal. Their own children are adopted when they have ended, so
- * call it again until no child is left.
+ * sessions. spared may be NULL. Returns the number of children that were signalled. This process adopts their own children when they have
+ * ended, so call it again until no child is left.
  */
 size_t children_kill(bool (*spared)(const void *context, pid_t child), const void *context);
 

@@ -16,7 +16,7 @@ enum {
     GROUPS_MAX = 65536 /* 4,096 runs at most, each with a few steps at once */
 };
 
-/* A group that has begun, or with a minus one that has ended. */
+/* A process group that has begun; a negative number is a group that has ended. */
 struct word {
     int32_t group;
 };
@@ -35,7 +35,7 @@ note_word(int32_t *groups, size_t *count, int32_t group)
         }
 }
 
-/* The guard itself. It owns nothing but the pipe and what it was told. */
+/* The loop of the guard. It has only the pipe, the directory's name and the groups that the worker has sent. */
 static void
 watch(int fd, const char *directory)
 {
@@ -57,7 +57,7 @@ watch(int fd, const char *directory)
     _exit(0);
 }
 
-/* Nothing but the worker's end makes it end, and it keeps no terminal, pipe or directory of anybody's in use. */
+/* Becomes the guard, which ends only when the worker ends. It keeps no terminal, pipe or directory of another process in use. */
 static void
 become_guard(int fd, const char *directory)
 {
@@ -81,7 +81,10 @@ guard_start(struct guard *guard, const char *directory)
     *guard = (struct guard){.pipe = -1, .pid = -1};
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    /* There may be threads by now. What the guard calls works in their child all the same, also malloc(), of which glibc sees to it. */
+    /*
+     * The worker may have threads by now. The functions that the guard calls work after such a fork, even malloc(), for which glibc ensures
+     * it.
+     */
     guard->pid = fork();
     if (guard->pid == 0)
         become_guard(ends[0], directory);
@@ -99,7 +102,7 @@ guard_dismiss(struct guard *guard)
 {
     if (guard->pipe < 0)
         return;
-    /* First: the end of the pipe would have it kill what it was told. */
+    /* Kill it before the pipe is closed: at the end of the pipe the guard would kill the groups. */
     (void)kill(guard->pid, SIGKILL);
     (void)waitpid(guard->pid, NULL, 0);
     (void)close(guard->pipe);
@@ -111,7 +114,7 @@ tell(const struct guard *guard, int32_t group)
 {
     struct word word = {group};
 
-    /* If the guard was killed there is nobody to tell. SIGPIPE is ignored by then. */
+    /* If the guard was killed, no process reads the pipe. SIGPIPE is ignored by then. */
     (void)!write(guard->pipe, &word, sizeof(word));
 }
 

@@ -34,7 +34,7 @@ process_raise_files(int64_t *before)
     return files.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)files.rlim_cur;
 }
 
-/* In the new process. */
+/* Called in the new process. */
 static void
 lower_files(int64_t most)
 {
@@ -56,7 +56,7 @@ process_set(struct process_environment *environment, const char *name, const cha
     environment->count++;
 }
 
-/* Whether a variable of ours is none of the program's business. */
+/* Returns true if a variable of this process must not reach the program. */
 static bool
 is_withheld(const char *variable)
 {
@@ -105,7 +105,7 @@ free_variables(char **variables)
     free(variables);
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static char **
 make_variables(const struct process_environment *environment)
 {
@@ -138,7 +138,9 @@ make_variables(const struct process_environment *environment)
     return NULL;
 }
 
-/* A file that nobody else can find, so that the program can read at its leisure and nobody waits for it. */
+/*
+ * Makes an anonymous file with the input, so that the worker need not wait while the program reads. No other process can open it by name.
+ */
 static int
 make_input(pawl_bytes input)
 {
@@ -169,7 +171,7 @@ enum {
     OWN_FIRST = 10, /* above those */
 };
 
-/* What the new process is to be. */
+/* The command line and the environment of the new process. */
 struct role {
     char *const *words;
     char **variables;
@@ -190,7 +192,7 @@ become(const void *program, int supervisor)
     int code;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != getpgrp()) /* its reaper, unless that has ended */
+    if (getppid() != getpgrp()) /* its parent is the reaper, unless that has ended */
         _exit(127);
     (void)sigaction(SIGPIPE, &by_default, NULL);
     (void)sigemptyset(&none);
@@ -215,8 +217,8 @@ become(const void *program, int supervisor)
 }
 
 /*
- * In the new process: fds are what becomes descriptor 0, 1, 2, RULES and READY, or -1. All others are closed, among them connections to the
- * database. Each is moved out of the way first, for it may have the number of another.
+ * In the new process: fds become descriptors 0, 1, 2, RULES and READY; -1 is left out. All other descriptors are closed, among them
+ * connections to the database. Each is moved to a higher number first, because it may have the number of another.
  */
 static bool
 take_descriptors(const int *fds)
@@ -245,7 +247,7 @@ close_all(const int *fds, size_t count)
     errno = before;
 }
 
-/* Both ends of three pipes: what the program writes, its errors, and the status of its reaper. */
+/* Both ends of three pipes: the program's output, its errors, and the status of its reaper. */
 struct pipes {
     int out[2];
     int err[2];
@@ -365,14 +367,14 @@ process_take_name(const char *name)
     if (fd >= 0)
         (void)close(fd);
     (void)prctl(PR_SET_NAME, name);
-    /* The words of the command line are in one piece, and this is where they begin. They are this process's own copy. */
+    /* The words of the command line are contiguous, and begin here. This process has its own copy of them. */
     if (room < size)
         return;
     memset(program_invocation_name, 0, room);
     memcpy(program_invocation_name, name, size);
 }
 
-/* The parent of a process; -1: that cannot be known. */
+/* Returns the parent of a process; -1 if it is unknown. */
 static pid_t
 parent_of(pid_t child)
 {
@@ -387,8 +389,8 @@ parent_of(pid_t child)
     if (file == NULL)
         return -1;
     (void)!fread(line, 1, sizeof(line) - 1, file);
-    (void)fclose(file); /* It was only read. */
-    /* "77 (name) S 76 ...": the name may have brackets and blanks of its own. */
+    (void)fclose(file); /* a file that was only read: errors do not matter */
+    /* "77 (name) S 76 ...": the name itself may contain brackets and blanks. */
     field = strrchr(line, ')');
     if (field == NULL || strlen(field) < 5)
         return -1;

@@ -18,21 +18,21 @@
 #include <unistd.h>
 
 enum {
-    ENDING_US =
-        5000000, /* a process that has not ended so long after SIGKILL hangs in the kernel */
+    /* A process that has not ended this long after SIGKILL hangs in the kernel. */
+    ENDING_US = 5000000,
     PAUSE_NS = 5000000,
 };
 
 struct reaper {
     pid_t program;
-    bool ended; /* and status is that of waitpid() */
+    bool ended; /* then status is that of waitpid() */
     int status;
     int signals;
     int ready; /* of struct reaper_task */
     struct supervisor supervisor;
 };
 
-/* Waits for all children that have ended. False: no child is left. */
+/* Waits for all children that have ended. Returns false if no child is left. */
 static bool
 reap(struct reaper *reaper)
 {
@@ -57,7 +57,7 @@ end_all(struct reaper *reaper)
     size_t killed = 1;
 
     (void)close(reaper->ready);
-    (void)kill(-getpid(), SIGKILL); /* the group of the program, in which the reaper is not */
+    (void)kill(-getpid(), SIGKILL); /* the group of the program; the reaper has left it */
     while (reap(reaper) && killed > 0 && pw_now_us() < until_us) {
         sigset_t child;
 
@@ -69,7 +69,7 @@ end_all(struct reaper *reaper)
     }
 }
 
-/* Ends as the program did, which is what the worker sees. */
+/* Exits as the program did; the worker sees this status. */
 static _Noreturn void
 exit_like(const struct reaper *reaper)
 {
@@ -88,7 +88,7 @@ exit_like(const struct reaper *reaper)
     _exit(128 + number);
 }
 
-/* True: the worker wants everything killed, or is dead. */
+/* Returns true if the worker wants everything killed, or is dead. */
 static bool
 take_signal(struct reaper *reaper)
 {
@@ -100,14 +100,14 @@ take_signal(struct reaper *reaper)
         (void)reap(reaper);
     if (info.ssi_signo == SIGTERM) {
         (void)kill(-getpid(), SIGTERM);
-        /* The program may have left its group. Its number is no other's before it is waited for. */
+        /* The program may have left its group. No other process can have its number before the reaper waits for it. */
         if (!reaper->ended && getpgid(reaper->program) != getpid())
             (void)kill(reaper->program, SIGTERM);
     }
     return info.ssi_signo == (uint32_t)REAPER_KILL;
 }
 
-/* Until the program has ended, or the worker wants it to. */
+/* Waits until the program has ended, or the worker wants everything killed. */
 static void
 watch(struct reaper *reaper)
 {
@@ -139,7 +139,7 @@ fail(const struct reaper_task *task, pid_t program)
     _exit(127);
 }
 
-/* The only signals that are not blocked in a reaper are those that cannot be. */
+/* Opens a descriptor for the signals that the reaper handles. All signals that can be blocked are blocked already. */
 static bool
 open_signals(struct reaper *reaper)
 {
@@ -153,7 +153,7 @@ open_signals(struct reaper *reaper)
     return reaper->signals >= 0;
 }
 
-/* Gives up what only the program needs, such as its pipes. last is the highest of its descriptors. */
+/* Closes what only the program needs, such as its pipes. last is the highest of its descriptors. */
 static bool
 leave_descriptors(int last)
 {
@@ -171,7 +171,7 @@ reaper_run(const struct reaper_task *task)
     int pair[2] = {-1, -1};
     const int no_errno = 0;
 
-    /* First: the options of the sandbox are words of the command line. */
+    /* This must be first: the options of the sandbox are words of the command line, which is overwritten next. */
     if (on)
         supervisor_init(&reaper.supervisor, task->sandbox, task->temporary);
     process_take_name("pawl-reaper");

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 enum {
-    /* Sent to a reaper: SIGTERM is passed on to the program and its process group; this one ends all that the reaper has adopted. */
+    /* Signals to a reaper: it passes SIGTERM on to the program and its process group; with this one it kills all that it has adopted. */
     REAPER_KILL = SIGUSR1
 };
 
@@ -29,8 +29,8 @@ struct reaper_task {
 };
 
 /*
- * Called in a new process with all signals blocked and no descriptors but 0, 1 and 2 of the program and those that become needs. Exits as
- * the program does. The program's process group has the number of the reaper.
+ * Called in a new process with all signals blocked and only descriptors 0, 1 and 2 of the program and those that become needs. Exits as the
+ * program does. The program's process group has the number of the reaper.
  */
 _Noreturn void reaper_run(const struct reaper_task *task);
 

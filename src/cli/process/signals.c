@@ -11,7 +11,7 @@ signals_that_end(sigset_t *signals)
     (void)sigemptyset(signals);
     (void)sigaddset(signals, SIGTERM);
     (void)sigaddset(signals, SIGINT);
-    /* What is blocked comes by the descriptor although it is ignored. */
+    /* A signalfd delivers a blocked signal even if its action is to ignore it. */
     if (sigaction(SIGHUP, NULL, &before) != 0 || before.sa_handler != SIG_IGN)
         (void)sigaddset(signals, SIGHUP);
 }

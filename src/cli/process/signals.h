@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which signals ask this program to end. */
+/* The signals that ask this program to end. */
 #ifndef PW_CLI_PROCESS_SIGNALS_H
 #define PW_CLI_PROCESS_SIGNALS_H
 
 #include <signal.h>
 
 /*
- * Those that a program which tidies up blocks, and reads from a descriptor: SIGTERM, SIGINT, and SIGHUP unless whoever started it has it ignored,
- * as nohup does. SIGINT is taken in any case: shells have it ignored in all that they put into the background, so that a key does not reach it,
- * and who sends it by name means it.
+ * Returns the signals that a program with cleanup must block and read from a descriptor: SIGTERM, SIGINT and SIGHUP. SIGHUP is left out if
+ * the parent process has ignored it, as nohup does. SIGINT is always included. Shells ignore it in background processes, so that Ctrl-C
+ * does not reach them; a SIGINT that does arrive was sent on purpose.
  */
 void signals_that_end(sigset_t *signals);
 

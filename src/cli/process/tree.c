@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 enum {
-    PASSES_MAX = 100000 /* each goes one level deeper */
+    PASSES_MAX = 100000 /* each pass goes one level deeper */
 };
 
 /*
- * A directory that is being emptied. Its directories are emptied one by one, and what directories they have are moved up into it first: so no
- * more than three are open at the same time, however deep it is, and all is named by its directory and not by a path, on the way of which
- * somebody could put a link meanwhile.
+ * A directory that is being emptied. Its directories are emptied one after the other; their own directories are first moved up into it. So
+ * at most three directories are open at the same time, however deep the tree is. Each file is named relative to an open directory and not
+ * by a path. In a path, another process could replace a directory by a link at the same time.
  */
 struct tree {
     int root;
@@ -25,7 +25,7 @@ struct tree {
     bool progress; /* something was removed or moved */
 };
 
-/* Opens a directory, no link, and takes the right to change it, which whoever made it may have taken away. -1: that cannot be. */
+/* Opens a directory, but not a link, and restores the owner's rights, which its creator may have removed. Returns -1 if that fails. */
 static int
 open_directory(int parent, const char *name)
 {
@@ -35,7 +35,7 @@ open_directory(int parent, const char *name)
     int handle;
 
     if (fd < 0 && errno == EACCES) {
-        /* This needs no right. By way of /proc its rights are changed, and not those of what has the name by now. */
+        /* O_PATH needs no rights. chmod() through /proc changes this directory, even if its name belongs to another file by now. */
         handle = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (handle < 0)
             return -1;
@@ -45,7 +45,8 @@ open_directory(int parent, const char *name)
         fd = openat(parent, name, flags);
     }
     if (fd >= 0)
-        (void)fchmod(fd, S_IRWXU); /* it may be another's, and then we see what we can do */
+        (void)fchmod(
+            fd, S_IRWXU); /* it fails for another user's directory, which may still be readable */
     return fd;
 }
 
@@ -84,7 +85,7 @@ next_name(DIR *directory)
     return entry != NULL ? entry->d_name : NULL;
 }
 
-/* Removes or moves up all that is in a directory of the tree's. */
+/* Removes or moves up everything in one directory of the tree. */
 static void
 empty(struct tree *tree, const char *name)
 {
@@ -102,7 +103,7 @@ empty(struct tree *tree, const char *name)
     (void)remove_one(tree, tree->root, name);
 }
 
-/* True: something has changed, so that it may be worth another. */
+/* Returns true if something has changed, so that another pass may remove more. */
 static bool
 pass(struct tree *tree)
 {

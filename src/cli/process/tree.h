@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory with all that is in it. */
+/* Removes a directory with everything in it. */
 #ifndef PW_CLI_PROCESS_TREE_H
 #define PW_CLI_PROCESS_TREE_H
 
-/* Removes it as far as that is allowed, also where whoever made it took rights away; does not follow links. Harmless if there is none. */
+/*
+ * Removes the directory as far as that is allowed, even where its creator has removed rights. Does not follow links. Does nothing if there
+ * is no such directory.
+ */
 void tree_remove(const char *path);
 
 #endif

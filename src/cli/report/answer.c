@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const struct {
-    const char *verb; /* NULL: of every other verb */
+    const char *verb; /* NULL: all other verbs */
     const char *answer;
     int code;
     const char *meaning;

@@ -78,7 +78,7 @@ exit_code_of(pawl_status status)
     }
 }
 
-/* Two lines at most, without what could move a terminal's cursor. */
+/* Prints at most two lines, without characters that could move a terminal's cursor. */
 static void
 say(const char *message, const char *hint)
 {
@@ -95,8 +95,7 @@ say(const char *message, const char *hint)
 }
 
 /*
- * libpq says "connection to server at "db", port 5432 failed: FATAL:  password authentication failed; and more". Of that, where
- * and why are wanted.
+ * libpq says "connection to server at "db", port 5432 failed: FATAL:  password authentication failed; and more". Prints only where and why.
  */
 static void
 say_no_connection(const char *message)
@@ -127,10 +126,10 @@ say_no_connection(const char *message)
               "and PGPASSWORD; or try: pawl dev");
 }
 
-/* What to do about an error of the database, whose own words come before it. An error that has a hint keeps it. */
+/* Hints for errors of the database, printed after its message. An error that has its own hint keeps it, unless always is set. */
 static const struct {
     char sqlstate[6];
-    bool always; /* the hint of the database is for who writes SQL */
+    bool always; /* the hint of the database is for authors of SQL */
     const char *hint;
 } hints[] = {
     {"42883", true, "The engine in this database may be older than this program: pawl migrate"},
@@ -140,7 +139,7 @@ static const struct {
     {"PW002", true, "pawl workflow list shows all there are; pawl workflow create makes one."},
 };
 
-/* The server says "permission denied for function X"; which privilege set has the function, only pawl knows. */
+/* The server says "permission denied for function X". Only pawl can tell which privilege set has the function. */
 static const char *
 hint_for_rights(const char *verb, const char *message, char *room, size_t size)
 {
@@ -201,10 +200,10 @@ exit_with_verb(pawl_status status, pawl_error *error, const char *verb)
 {
     int code = exit_code_of(status);
 
-    /* A password that is missing is a refusal to the library, and one that is wrong is not; here both are no connection. */
+    /* For the library a missing password is a refusal, and a wrong one is a failed connection. Here both are failed connections. */
     if (status == PAWL_ECONN ||
         (status == PAWL_EFORBIDDEN && pawl_error_sqlstate(error)[0] == '\0')) {
-        /* An error with a hint of its own is not about where the database is. */
+        /* An error with its own hint is not about the address of the database. */
         if (status == PAWL_ECONN && pawl_error_hint(error)[0] != '\0')
             say_error(error, verb);
         else

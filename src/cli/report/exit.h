@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the program ends: exit codes, which are documented and stay as they are, and the one line that goes with each but the first. */
+/* How the program ends: exit codes, which are documented and never change, and the message that goes with each code except the first. */
 #ifndef PW_CLI_REPORT_EXIT_H
 #define PW_CLI_REPORT_EXIT_H
 
@@ -22,19 +22,19 @@ enum {
     EXIT_INTERRUPTED = 130,
 };
 
-/* What a code means, for manual pages; NULL for one that there is not. */
+/* Returns the meaning of an exit code, for manual pages; NULL for an unknown code. */
 const char *exit_summary(int code);
 
-/* The code for a status of the library. */
+/* Returns the exit code for a status of the library. */
 int exit_code_of(pawl_status status);
 
 /* Prints "pawl: MESSAGE" and the hint as a second line, frees the error, and returns the code. */
 int exit_with(pawl_status status, pawl_error *error);
 
-/* The same for a call of a verb of the SQL interface: if the role may not call it, the hint names the privilege set that can. */
+/* The same for a call of a verb of the SQL interface. If the role may not call it, the hint names the privilege set that may. */
 int exit_with_verb(pawl_status status, pawl_error *error, const char *verb);
 
-/* The same for what this program found out itself. hint may be NULL. */
+/* Prints an error that this program has found itself, and returns code. hint may be NULL. */
 int exit_saying(int code, const char *hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

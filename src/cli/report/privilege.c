@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As pawl._functions_of() has them, which the role that needs to know may not call; suite cli compares. From the smallest set on. */
+/*
+ * The privilege sets of pawl._functions_of(), the smallest first. A role that lacks a privilege may not call that function. Test suite cli
+ * compares the two.
+ */
 static const struct {
     const char *name;
     const char *verbs;
@@ -30,7 +33,7 @@ static const struct {
         "list_actions why doctor "},
 };
 
-/* Of these every set has all. */
+/* Every set has all of these. */
 static const char common_verbs[] = " now errors make_id slot_of epoch ";
 
 static bool

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Variables that say nothing about the worker; those that begin so, and NAME= is one. */
+/* Beginnings of variables that reveal nothing about the worker. With its "=", a beginning is a whole name. */
 static const char *const passed[] = {"LANG=", "LANGUAGE=", "LC_", "TZ="};
 
 bool
@@ -28,7 +28,7 @@ sandbox_done(struct sandbox *sandbox)
     sandbox->permission_count = 0;
 }
 
-/* Whether "NAME=VALUE" has this name. */
+/* Returns true if "NAME=VALUE" has this name. */
 static bool
 has_name(const char *variable, const char *name)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program that a worker executes may do, if the worker was told to keep it in: which files it sees and changes, which
- * variables it gets, whether it has a network, how much it may use. The kernel enforces it and needs no privilege for it: Landlock
- * (sandbox_rules.h), seccomp (sandbox_filter.h) with a supervisor (sandbox_supervisor.h), limits of processes. All that the program
- * starts is bound by the same.
+ * The sandbox of a program that a worker executes with --sandbox. It decides which files the program reads and changes, which variables it
+ * gets, whether it has a network, and its resource limits. The kernel enforces it and needs no privilege for it: Landlock
+ * (sandbox_rules.h), seccomp (sandbox_filter.h) with a supervisor (sandbox_supervisor.h), and limits of processes. The same limits bind all
+ * processes that the program starts.
  */
 #ifndef PW_CLI_SANDBOX_SANDBOX_H
 #define PW_CLI_SANDBOX_SANDBOX_H
@@ -31,7 +31,7 @@ struct sandbox_permission {
 struct sandbox {
     struct sandbox_permission *permissions;
     size_t permission_count;
-    bool on;       /* else there are limits and variables at most */
+    bool on;       /* false: at most limits and variables apply */
     bool choosing; /* the program gets only the variables that are named */
     bool network;
     bool here;   /* it may read the current directory */
@@ -50,27 +50,27 @@ bool sandbox_allow(struct sandbox *sandbox, enum sandbox_permission_kind kind, c
 void sandbox_done(struct sandbox *sandbox);
 
 /*
- * Finds out whether the kernel can do all of it, by doing it in a process that ends at once. Returns EXIT_OK, or prints why not and
- * returns the exit code.
+ * Finds out whether the kernel supports the whole sandbox, by entering it in a process that ends at once. Returns EXIT_OK, or prints why
+ * not and returns the exit code.
  */
 int sandbox_probe(struct sandbox *sandbox);
 
-/* Whether a variable of ours, NAME=VALUE, reaches the program. */
+/* Returns true if the program gets a variable NAME=VALUE of this process. */
 bool sandbox_passes(const struct sandbox *sandbox, const char *variable);
 
 /*
- * Makes the rules for one program that may change what is in the directory temporary. Returns a descriptor, -1 if there is nothing to be
- * kept, -2 with errno if it cannot be done.
+ * Makes the rules for one program that may change files in the directory temporary. Returns a descriptor; -1 if there are no rules; -2 with
+ * errno if it fails.
  */
 int sandbox_open(const struct sandbox *sandbox, const char *temporary);
 
 /*
- * In the new process, between fork and exec: from here on the rules hold. supervisor is a socket to the supervisor_receive() of another
- * process. False: they do not hold.
+ * Called in the new process, between fork and exec: from here on the rules hold. supervisor is a socket to the supervisor_receive() of
+ * another process. Returns false if the rules do not hold.
  */
 bool sandbox_enter(const struct sandbox *sandbox, int rules, int supervisor);
 
-/* A worker that is root has programs and reapers that are like those of other users: what they do not have they cannot get back by exec. */
+/* Drops the capabilities of this process for programs and reapers of a worker that is root. Exec cannot regain them. */
 bool sandbox_drop_capabilities(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way into a sandbox. */
+/* Enters a sandbox. */
 #include "cli/report/exit.h"
 #include "cli/sandbox/sandbox.h"
 #include "cli/sandbox/sandbox_filter.h"
@@ -36,7 +36,7 @@ sandbox_drop_capabilities(void)
     return syscall(SYS_capset, &header, none) == 0;
 }
 
-/* The seccomp filter, and the supervisor of what it hands over. */
+/* Enters the seccomp filter, and connects it to its supervisor. */
 static bool
 enter_filter(const struct sandbox *sandbox, int supervisor)
 {
@@ -68,7 +68,7 @@ sandbox_enter(const struct sandbox *sandbox, int rules, int supervisor)
     return true;
 }
 
-/* --- whether it works here --- */
+/* --- whether it works on this machine --- */
 
 /* Runs in a separate process. Returns 0 if the supervisor read a path and found that no such file exists. */
 static int
@@ -82,7 +82,7 @@ try_inside(const struct sandbox *sandbox, int socket)
     return chmod("", 0) != 0 && errno == ENOENT ? 0 : 2;
 }
 
-/* In another one: the supervisor, with the rights that a reaper has. */
+/* Runs in another process: the supervisor, with the rights of a reaper. */
 static int
 try_supervisor(const struct sandbox *sandbox)
 {

@@ -32,7 +32,10 @@
 #endif
 
 enum {
-    /* The first number that Linux 6.18 does not have. The filter refuses later calls, because they are unknown here; the numbers of x32 are above, too. */
+    /*
+     * The first number that Linux 6.18 does not have. The filter refuses later calls, because this program does not know them. The numbers
+     * of x32 are above, too.
+     */
     CALLS_END = 470,
     FILTER_MAX = 512,                                     /* instructions */
     RULE_MAX = 6,                                         /* of these, in one rule */
@@ -52,11 +55,11 @@ static const uint32_t architecture = 0; /* no filter for it */
 enum test {
     ALWAYS,
     ANY_OF, /* the argument has one of the bits of value */
-    IS,     /* the argument, as far as mask goes, is value */
+    IS,     /* the argument, under mask, equals value */
     IS_NOT,
 };
 
-/* If the test holds, the call has this result; else the next rule decides, and at the end it is allowed. */
+/* If the test holds, the call has this result. Otherwise the next rule decides; after the last rule the call is allowed. */
 struct rule {
     int call;
     uint32_t result;
@@ -73,9 +76,9 @@ struct rule {
 #define NAMESPACES                                                                                \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
         CLONE_NEWNET)
-#define KIND_MASK 0xff00u /* of an ioctl: who has defined it */
+#define KIND_MASK 0xff00u /* the bits of an ioctl that name its subsystem */
 
-/* As if the kernel had been built without them: keyrings, System V IPC and message queues are shared by all processes of a user. */
+/* These calls fail as in a kernel without them. All processes of a user share keyrings, System V IPC and message queues. */
 static const int missing[] = {SYS_add_key, SYS_request_key, SYS_keyctl, SYS_shmget, SYS_shmat,
     SYS_shmctl, SYS_shmdt, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget,
     SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_mq_open, SYS_mq_unlink,
@@ -92,7 +95,7 @@ static const struct rule rules[] = {
     /* guard:filter_namespaces */
     {SYS_unshare, REFUSE(EPERM), ANY_OF, 0, NAMESPACES | CLONE_NEWTIME, 0},
     {SYS_clone, REFUSE(EPERM), ANY_OF, 0, NAMESPACES, 0},
-    /* Zero is the caller itself. Of another number the supervisor finds out whether it is a thread of the caller. */
+    /* Zero means the caller itself. For another number, the supervisor checks whether it is a thread of the caller. */
     {SYS_prlimit64, ASK, IS_NOT, 0, 0, 0},
     {SYS_sched_setaffinity, ASK, IS_NOT, 0, 0, 0},
     {SYS_sched_setattr, ASK, IS_NOT, 0, 0, 0},
@@ -104,7 +107,10 @@ static const struct rule rules[] = {
     {SYS_setpriority, ASK, IS_NOT, 1, 0, 0},
     {SYS_ioprio_set, REFUSE(EPERM), IS_NOT, 0, IOPRIO_WHO_PROCESS, 0},
     {SYS_ioprio_set, ASK, IS_NOT, 1, 0, 0},
-    /* Attributes, encryption and versions of files that the program can merely read; subvolumes made past Landlock. */
+    /*
+     * A program could change attributes, encryption and versions of files that it can only read. It could also make subvolumes, which
+     * Landlock does not check.
+     */
     {SYS_ioctl, ALLOW, IS, 1, FS_IOC_GETFLAGS, 0},
     {SYS_ioctl, ALLOW, IS, 1, FS_IOC_FIEMAP, 0},
     {SYS_ioctl, ALLOW, IS, 1, FICLONE, 0},
@@ -203,7 +209,7 @@ filter_exists(void)
 int
 filter_enter(bool network)
 {
-    /* A call that the supervisor has taken is not interrupted: it may be done already. */
+    /* A signal must not interrupt a call that the supervisor has received: the change may be made already. */
     const unsigned long flags =
         SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     struct filter filter;

@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 
-/* Whether this architecture has a filter. */
+/* Returns true if this architecture has a filter. */
 bool filter_exists(void);
 
 /*
- * From here on the filter holds for this process and all that it starts. Returns the descriptor that a supervisor receives calls from
- * (sandbox_supervisor.h); -1 with errno: there is no filter. Needs no_new_privs.
+ * Enters the filter: from here on it holds for this process and all processes that it starts. Returns the descriptor from which a
+ * supervisor receives calls (sandbox_supervisor.h). Returns -1 with errno if there is no filter. Needs no_new_privs.
  */
 int filter_enter(bool network);
 

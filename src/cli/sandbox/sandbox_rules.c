@@ -21,7 +21,7 @@
 #define LANDLOCK_SCOPE_SIGNAL (1ULL << 1)
 #endif
 
-/* Landlock of Linux 6.2: with an older one a program could still truncate files. Later versions are used where they are there. */
+/* Landlock of Linux 6.2: with an older version a program could still truncate files. Later versions are used where the kernel has them. */
 enum {
     VERSION_TRUNCATE = 3,
     VERSION_SCOPE = 6,
@@ -41,8 +41,8 @@ static const uint64_t access_device =
     LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE;
 
 /*
- * What every program needs: files of the system, and none of its users. A missing one is left out. In /proc, what a process keeps to
- * itself (environment, memory, descriptors) is closed to a program with rules, unless the process has the same rules.
+ * Files of the system that every program needs, and none of its users. A path that does not exist is left out. In /proc, the private files
+ * of a process (environment, memory, descriptors) are closed to a program with rules, unless the process has the same rules.
  */
 static const char *const readable[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
     "/libx32", "/etc", "/opt", "/nix/store", "/run/systemd/resolve", "/dev/random", "/dev/urandom",
@@ -61,7 +61,7 @@ rules_suffice(int version)
     return version >= VERSION_TRUNCATE;
 }
 
-/* A path that does not exist needs no rule, unless an option names it. False, with errno. */
+/* Adds a rule for a path. A path that does not exist needs no rule, unless an option names it. Returns false with errno. */
 static bool
 add_path(int rules, const char *path, uint64_t allowed, bool needed)
 {
@@ -79,7 +79,7 @@ add_path(int rules, const char *path, uint64_t allowed, bool needed)
     return added;
 }
 
-/* Where this program is, so that scripts can call it. */
+/* Adds the directory of this program, so that scripts can call it. */
 static bool
 add_self(int rules)
 {

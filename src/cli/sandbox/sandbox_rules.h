@@ -10,13 +10,13 @@ struct sandbox;
 /* The version of the kernel's Landlock; negative if there is none. */
 int rules_version(void);
 
-/* Whether that version is enough for what --sandbox promises. */
+/* Returns true if that version is enough for what --sandbox promises. */
 bool rules_suffice(int version);
 
-/* Makes the rules of one program that may change its directory temporary. Returns a descriptor; -1 with errno. */
+/* Makes the rules of one program that may change files in its directory temporary. Returns a descriptor; -1 with errno. */
 int rules_open(const struct sandbox *sandbox, const char *temporary);
 
-/* From here on the rules hold for this process and all that it starts. False, with errno. */
+/* Enters the rules: from here on they hold for this process and all processes that it starts. Returns false with errno. */
 bool rules_enter(int rules);
 
 #endif

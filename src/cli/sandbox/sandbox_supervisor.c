@@ -46,14 +46,15 @@ enum what {
     OF_A_THREAD, /* not of a file */
 };
 
-/* What a call changes, and which of its arguments say what. */
+/* Describes a call: what it changes, and the places of its arguments. */
 struct form {
     int call;
     enum what what;
     signed char directory; /* a descriptor; -1: the path is relative to the current directory */
     signed char path;      /* -1: the descriptor is the file */
-    signed char value;     /* the first of what is set; of a thread: its number */
-    signed char flags;     /* -1: none */
+    signed char
+        value; /* the first argument of the new value; for OF_A_THREAD, the thread's number */
+    signed char flags; /* -1: none */
     bool nofollow;
 };
 
@@ -81,7 +82,7 @@ static const struct form forms[] = {
 #endif
 };
 
-/* Calls that the filter hands over for other numbers than 0. */
+/* Calls that the filter hands over only for numbers other than 0. */
 static const struct form of_threads[] = {
     {SYS_prlimit64, OF_A_THREAD, -1, -1, 0, -1, false},
     {SYS_sched_setaffinity, OF_A_THREAD, -1, -1, 0, -1, false},
@@ -94,7 +95,7 @@ static const struct form of_threads[] = {
     {SYS_ioprio_set, OF_A_THREAD, -1, -1, 1, -1, false},
 };
 
-/* A call that was handed over. */
+/* A call that the filter has handed over. */
 struct handed {
     const struct supervisor *supervisor;
     const struct form *form;
@@ -153,7 +154,7 @@ read_memory(const struct handed *handed, uint64_t address, void *to, size_t size
     return errno == EFAULT ? -EFAULT : -EPERM;
 }
 
-/* A text, which may end just before memory that cannot be read. Returns 0 or a negative errno; too_long is the one of a longer text. */
+/* Reads a text, which may end just before memory that cannot be read. Returns 0 or a negative errno: -too_long if the text is too long. */
 static int
 read_text(const struct handed *handed, uint64_t address, char *text, size_t size, int too_long)
 {
@@ -196,7 +197,7 @@ open_theirs(const struct handed *handed, int descriptor)
     return errno == ENOENT ? -EBADF : -errno;
 }
 
-/* Whether a path is one of the caller's descriptors by another name; libraries use these. */
+/* Returns true if a path is another name of one of the caller's descriptors; libraries use such paths. */
 static bool
 names_descriptor(const char *path, int *descriptor)
 {
@@ -214,7 +215,7 @@ names_descriptor(const char *path, int *descriptor)
     return false;
 }
 
-/* Opens a path as the caller would. Links in /proc would lead to what the supervisor has open, so they lead nowhere. */
+/* Opens a path as the caller would. Links in /proc are refused, because they would lead to files that the supervisor has open. */
 static int
 open_path(const struct handed *handed, const char *path, bool nofollow)
 {
@@ -238,7 +239,7 @@ open_path(const struct handed *handed, const char *path, bool nofollow)
     return fd;
 }
 
-/* Opens the file that the call is about. Returns a descriptor without rights, or a negative errno. */
+/* Opens the file that the call changes. Returns a descriptor without rights, or a negative errno. */
 static int
 open_file(const struct handed *handed)
 {
@@ -272,7 +273,7 @@ name_own(char *path, int fd)
     (void)snprintf(path, FD_PATH_SIZE, "/proc/self/fd/%d", fd);
 }
 
-/* Where a file is now. False: in no directory, or too deep. */
+/* Finds the current path of a file. Returns false if it is in no directory, or too deep. */
 static bool
 locate(int fd, char *place)
 {
@@ -288,8 +289,8 @@ locate(int fd, char *place)
 }
 
 /*
- * Whether the program may change a file. What was opened stays the same file. Landlock lets the program move and link files only among
- * directories in which it may change them, so no other file can appear to be there.
+ * Returns true if the program may change a file. An open descriptor stays the same file. Landlock lets the program move and link files only
+ * among directories in which it may change them. So no other file can appear to be there.
  */
 static bool
 is_inside(const struct supervisor *supervisor, int fd)
@@ -312,14 +313,14 @@ is_inside(const struct supervisor *supervisor, int fd)
     return false;
 }
 
-/* --- what is changed --- */
+/* --- the change --- */
 
-/* What the call wants to set, copied from the caller. */
+/* The new values of the call, copied from the caller. */
 struct change {
     mode_t mode;
     uid_t user;
     gid_t group;
-    bool now; /* there are no times */
+    bool now; /* the call passes no times */
     struct timespec times[2];
     char name[NAME_SIZE];
     char value[VALUE_MAX];
@@ -399,7 +400,7 @@ read_change(const struct handed *handed, struct change *change)
     return -EPERM;
 }
 
-/* Does it. Returns 0 or -1 with errno. */
+/* Makes the change. Returns 0 or -1 with errno. */
 static int
 apply(const struct handed *handed, const struct change *change, int fd)
 {
@@ -428,7 +429,10 @@ apply(const struct handed *handed, const struct change *change, int fd)
 
 /* --- the answer --- */
 
-/* Whether the caller still waits. If not, its number may be another process's, and all that was read of it, too. */
+/*
+ * Returns true if the caller still waits. If it does not, another process may have its number, and all that was read may be of that
+ * process.
+ */
 static bool
 is_valid(const struct handed *handed)
 {
@@ -454,7 +458,7 @@ change_file(const struct handed *handed)
     return result;
 }
 
-/* The number is not in memory, so the caller cannot exchange it any more. */
+/* Returns true if the call is about a thread of the caller. The number is not in memory, so the caller cannot change it after this test. */
 static bool
 is_own_thread(const struct handed *handed)
 {
@@ -474,7 +478,7 @@ supervisor_answer(struct supervisor *supervisor)
         char room[MESSAGE_SIZE];
     } sent = {.answer = {.error = -EPERM}};
 
-    memset(handed.room, 0, sizeof(handed.room)); /* which the kernel wants */
+    memset(handed.room, 0, sizeof(handed.room)); /* the kernel requires zeros */
     if (ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_RECV, &handed.notice) != 0)
         return; /* the caller has been killed */
     handed.form = find_form(handed.notice.data.nr);
@@ -489,7 +493,7 @@ supervisor_answer(struct supervisor *supervisor)
     (void)ioctl(supervisor->listener, SECCOMP_IOCTL_NOTIF_SEND, &sent.answer);
 }
 
-/* --- its beginning and its end --- */
+/* --- its start and its end --- */
 
 /* A message of one byte with room for a descriptor. */
 struct letter {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The supervisor of a program in a sandbox. Landlock does not decide about modes, owners, times and extended attributes of files, and a
- * seccomp filter sees no paths. So the filter hands these calls over to the supervisor, which opens the file as the caller names it,
- * asks the kernel where that file is, and makes the change itself through the descriptor if the caller may make it. The kernel never
- * continues a call whose path was checked: the caller could change the path after the check.
+ * seccomp filter sees no paths. So the filter hands these calls over to the supervisor. The supervisor opens the file as the caller names
+ * it, and asks the kernel where that file is. If the caller may make the change, the supervisor makes it through the descriptor. The kernel
+ * never continues a call whose path was checked: the caller could change the path after the check.
  */
 #ifndef PW_CLI_SANDBOX_SANDBOX_SUPERVISOR_H
 #define PW_CLI_SANDBOX_SANDBOX_SUPERVISOR_H
@@ -14,18 +14,20 @@
 struct sandbox;
 
 struct supervisor {
-    int listener;     /* what the filter hands over; -1: nothing any more */
+    int listener;     /* delivers the calls that the filter hands over; -1: none */
     int *directories; /* in which the program may change files */
     size_t count;
 };
 
-/* The number of a call that the filter must always hand over, for 0 and on; -1: there are no more. */
+/* Returns the number of a call that the filter must always hand over, for index 0 and up; -1 after the last. */
 int supervisor_call(size_t index);
 
-/* In the process of the program: gives its supervisor the descriptor that filter_enter() has returned. False, with errno. */
+/* Called in the process of the program: sends its supervisor the descriptor that filter_enter() has returned. Returns false with errno. */
 bool supervisor_send(int socket, int listener);
 
-/* Opens the directories in which the program may change files. Without supervisor_receive() every call that is handed over fails. */
+/*
+ * Opens the directories in which the program may change files. Without supervisor_receive(), every call that the filter hands over fails.
+ */
 void supervisor_init(
     struct supervisor *supervisor, const struct sandbox *sandbox, const char *temporary);
 
