@@ -10,7 +10,7 @@
 static int
 retry_after(struct invocation *invocation)
 {
-    /* In the command of a step, which it is. */
+    /* Set in the command of a step: identifies that step. */
     const char *key = getenv("PAWL_STEP_KEY");
     struct script_client client;
     int code = script_client_open(&client);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl sleep and pawl wait: a script lets go of its worker until a time has passed, or something has happened. */
+/* pawl sleep and pawl wait: a script releases its worker until a time has passed or an event has occurred. */
 #include "base/json_read.h"
 #include "cli/command/commands.h"
 #include "cli/report/exit.h"
@@ -30,7 +30,7 @@ sleep_for(struct invocation *invocation)
     return code;
 }
 
-/* {"/path": value} from /path=value; a value that is no JSON is a text. The library takes it as a text. */
+/* Adds {"/path": value} from /path=value. A value that is not JSON becomes a text. The library takes the object as a text. */
 static int
 add_match(const struct invocation *invocation, struct pw_json_writer *writer)
 {
@@ -78,7 +78,7 @@ add_match(const struct invocation *invocation, struct pw_json_writer *writer)
     return EXIT_OK;
 }
 
-/* What the wait is for. */
+/* Adds the event, the form and the timeout of the wait to the message. */
 static int
 add_wait(struct invocation *invocation, struct script_client *client)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl step: a command of a script that is executed once, and whose output and exit code are recorded. */
+/* pawl step: executes a command of a script once, and records its output and exit code. */
 #include "cli/command/commands.h"
 #include "cli/process/process.h"
 #include "cli/report/exit.h"
@@ -21,11 +21,11 @@
 struct command_run {
     pid_t pid;
     int pid_fd;
-    int out; /* what it writes; -1: that is not kept */
+    int out; /* its output; -1: the output is not recorded */
     struct pw_buf output;
 };
 
-/* The new process: in a group of its own, so that all it starts can be ended together with it. */
+/* The new process, in a separate group, so that the command and all that it starts can be ended together. */
 static void
 become(char **words, int out, pid_t parent)
 {
@@ -69,7 +69,9 @@ start(struct command_run *run, char **words, bool keeps_output, size_t output_ma
     return EXIT_OK;
 }
 
-/* Reads once; false: there is nothing now. What is too much is read and dropped, so that the command is not held up. */
+/*
+ * Reads once. Returns false if there is nothing to read now. Output over the limit is read and dropped, so that the command is not blocked.
+ */
 static bool
 read_output(struct command_run *run)
 {
@@ -85,7 +87,7 @@ read_output(struct command_run *run)
     return got > 0;
 }
 
-/* Until the command has ended. If the worker goes, the command must not go on. */
+/* Waits until the command has ended. If the worker ends first, kills the command. */
 static int
 wait_for(struct command_run *run, int worker)
 {
@@ -109,7 +111,7 @@ wait_for(struct command_run *run, int worker)
     }
     while (read_output(run))
         ;
-    /* What it leaves behind in its group ends with it; until it is waited for, the number is no other's. */
+    /* Kills the processes that the command has left in its group. Until the command is waited for, no other group can have its number. */
     (void)waitid(P_PID, (id_t)run->pid, &info, WEXITED | WNOWAIT);
     (void)kill(-run->pid, SIGKILL);
     (void)waitpid(run->pid, &status, 0);
@@ -155,7 +157,7 @@ set_environment(struct pw_json todo)
     free(text);
 }
 
-/* The step is ours to execute. */
+/* Executes the command, because the worker has answered that the step is to be executed. */
 static int
 execute(const struct invocation *invocation, struct script_client *client, struct pw_json todo)
 {

@@ -34,7 +34,7 @@ frame_end(struct pw_buf *buf, struct pw_json_writer *writer, size_t start)
         pw_buf_put_be32(buf, start, (uint32_t)(buf->size - start - HEAD));
 }
 
-/* The length of the message that begins what was read; 0: that is not there yet. */
+/* Returns the length of the first message that was read; 0 if the length is not complete yet. */
 static size_t
 length_of(const struct frame_reader *reader)
 {
@@ -45,7 +45,7 @@ length_of(const struct frame_reader *reader)
     return ((size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8 | head[3]) + HEAD;
 }
 
-/* Room for at least one byte more. */
+/* Makes space for at least one more byte. */
 static bool
 make_room(struct frame_reader *reader)
 {
@@ -143,7 +143,7 @@ frame_add_output(struct pw_json_writer *writer, const char *data, size_t size)
 {
     struct pw_buf text;
 
-    /* A NUL is UTF-8, and PostgreSQL cannot make a text of it. */
+    /* A NUL is valid UTF-8, but PostgreSQL cannot store it in a text. */
     if (size == 0 || (pw_utf8_valid(data, size) && memchr(data, '\0', size) == NULL)) {
         pw_json_add_string(writer, data, size);
         return;

@@ -29,7 +29,7 @@ script_client_open(struct script_client *client)
     client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (client->fd >= 0 && connect(client->fd, (struct sockaddr *)&address, sizeof(address)) == 0)
         return EXIT_OK;
-    /* Its worker is gone, or has ended this run: a script that went on would do what nobody records. */
+    /* The worker is gone, or has ended this run. If the script continued, no worker would record what it does. */
     script_client_abandon();
 }
 
@@ -84,9 +84,9 @@ script_client_send(struct script_client *client)
 void
 script_client_abandon(void)
 {
-    /* Usually the worker, or its guard, is quicker. */
+    /* Usually the worker, or its guard, kills them sooner. */
     (void)sleep(1);
-    (void)kill(0, SIGKILL); /* the script has a process group of its own, and we are in it */
+    (void)kill(0, SIGKILL); /* the group of the script, which this process is in */
     _exit(EXIT_OTHER);
 }
 
@@ -165,7 +165,7 @@ script_client_mistake(void)
     if (script_client_open(&client) == EXIT_OK) {
         script_client_begin(&client, "mistake", "mistake");
         if (script_client_send(&client) == EXIT_OK)
-            (void)script_client_receive(&client); /* it knows now */
+            (void)script_client_receive(&client); /* the worker has counted it by now */
     }
     script_client_close(&client);
 }

@@ -8,43 +8,43 @@
 
 struct script_client {
     int fd;
-    const char *name; /* of the step, or what else it is about */
+    const char *name; /* of the step, value or wait */
     struct frame_reader reader;
     struct pw_buf out;
     struct pw_json_writer writer;
     size_t start;
 };
 
-/* Connects. Returns EXIT_OK, or what to exit with after having said why. */
+/* Connects. Returns EXIT_OK, or prints why not and returns the exit code. */
 int script_client_open(struct script_client *client);
 void script_client_close(struct script_client *client);
 
 /* Begins a message about a call: {"call": …, "name": …. The caller adds members to client->writer. */
 void script_client_begin(struct script_client *client, const char *call, const char *name);
 
-/* A message without anything in it yet. */
+/* Begins an empty message. */
 void script_client_begin_plain(struct script_client *client);
 int script_client_send(struct script_client *client);
 
 /*
- * Waits for a message, borrowed until the next. Does not return if there will be none, because the run is suspended or the worker
- * is gone: what the script would do next is no longer its business.
+ * Waits for a message, borrowed until the next call. Does not return if none will arrive, because the run is suspended or the worker is
+ * gone: the script must not continue then.
  */
 struct pw_json script_client_receive(struct script_client *client);
 
-/* Ends this process and its script, for nobody records what they do. */
+/* Ends this process and its script, because no worker records what they do. */
 void script_client_abandon(void) __attribute__((noreturn));
 
-/* Prints the output of the answer, or says what it says, and returns its exit code. newline: one is added behind JSON. */
+/* Prints the output and the message of the answer, and returns its exit code. newline: adds a line break after the output. */
 int script_client_end(struct script_client *client, struct pw_json answer, bool newline);
 
-/* All of it, for calls that are one question and one answer. */
+/* Sends the message, receives the answer and ends with it, for calls of one question and one answer. */
 int script_client_ask(struct script_client *client);
 
-/* Adds {"options": …} from those of the command line that have an argument, under its name, durations in milliseconds. */
+/* Adds {"options": …} from the typed options that have an argument, under its name, durations in milliseconds. */
 void script_client_add_options(struct script_client *client, const struct invocation *invocation);
 
-/* The call made no sense, as this process has found out by itself: the worker need not execute the script again to see that. */
+/* Reports to the worker that this process has rejected an invalid call. So the worker need not execute the script again to see that. */
 void script_client_mistake(void);
 
 #endif

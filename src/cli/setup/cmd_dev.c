@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 static const int64_t ready_ms = 20000;
-static const int end_ms = 5000; /* for a command that was told to end */
+static const int end_ms = 5000; /* for a command that got SIGTERM */
 
-/* A step that says something and takes its time, so that there is something to see, and to kill. */
+/* A step that prints a text and takes some time, so that a user can watch it, and kill its worker. */
 static pawl_status
 greet(pawl_run *run, void *userdata, pawl_bytes *output)
 {
@@ -50,7 +50,7 @@ hello(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     return pawl_step(run, "bye", greet, third, output);
 }
 
-/* Waits until the server takes connections, and installs the engine. */
+/* Waits until the server accepts connections, and installs the engine. */
 static int
 install(const pawl_config *config)
 {
@@ -84,7 +84,7 @@ say_what_next(const char *database, const char *dir)
     (void)fflush(stdout);
 }
 
-/* In the child: the command finds the database, and a program "pawl". */
+/* In the child: executes the command, with the database and a program "pawl" in its environment. */
 static void
 execute(char **words, const char *database)
 {
@@ -101,7 +101,7 @@ execute(char **words, const char *database)
     _exit(127);
 }
 
-/* From now on this descriptor being readable ends all. */
+/* From now on everything ends when this descriptor is readable. */
 static void
 stop_on(int stop_fd, int fd)
 {
@@ -111,7 +111,7 @@ stop_on(int stop_fd, int fd)
         (void)epoll_ctl(stop_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Waits for the command that was given; it is told to end if it has not, and made to if it will not. */
+/* Waits for the command. If the command still runs, sends it SIGTERM, and SIGKILL after end_ms. */
 static int
 code_of_command(pid_t pid, int pid_fd)
 {
@@ -127,7 +127,7 @@ code_of_command(pid_t pid, int pid_fd)
     return process_code(state);
 }
 
-/* Works until it is told to stop, or the command has ended. */
+/* Runs the worker until a signal, the end of the server or the end of the command stops it. */
 static int
 work(struct invocation *invocation, pawl_config *config, const struct server *server, int stop_fd)
 {
@@ -200,7 +200,10 @@ dev(struct invocation *invocation)
         return exit_saying(EXIT_OTHER, NULL, "cannot wait for signals");
     stop_on(stop_fd, signalfd(-1, &signals, SFD_CLOEXEC));
     code = server_start(&server);
-    /* The end of the server does, or that of the command; but not of others, who are our children where we are the first process of a container. */
+    /*
+     * The end of the server or of the command stops everything. The end of other children does not: in a container, this may be the first
+     * process, which adopts all orphans.
+     */
     if (code == EXIT_OK)
         stop_on(stop_fd, pidfd_open(server.pid, 0));
     if (code == EXIT_OK)

@@ -29,7 +29,7 @@ run_script(struct invocation *invocation, const char *script, const char *done)
     return EXIT_OK;
 }
 
-/* As the owner: makes partitions, and removes the empty tables of old days. If it fails, the next worker or keeper does it. */
+/* Makes partitions, and removes the empty tables of old days, as the owner. If it fails, the next worker or keeper does it. */
 static void
 tick(struct invocation *invocation)
 {
@@ -42,7 +42,7 @@ tick(struct invocation *invocation)
         pawl_error_free(error);
 }
 
-/* Where nothing is installed, a database was meant that this is not. In the script's own transaction, so that psql stops there, too. */
+/* If nothing is installed, the user meant another database. It is in the transaction of the script, so that psql stops there, too. */
 static const char only_installed[] =
     "do $pawl_migrate$\n"
     "begin\n"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SQL scripts that the program has with it. The build makes them of pawl.sql, sql/uninstall.sql, bench/bare.sql and the files of bench/ beside this one. */
+/*
+ * SQL scripts that are part of the program. The build makes them from pawl.sql, sql/uninstall.sql, bench/bare.sql and the files of
+ * src/cli/bench.
+ */
 #ifndef PW_CLI_SETUP_SCRIPTS_H
 #define PW_CLI_SETUP_SCRIPTS_H
 

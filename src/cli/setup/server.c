@@ -22,7 +22,7 @@
 static const char hint_install[] = "Install PostgreSQL's server (Debian: apt install postgresql), "
                                    "or say where a database is with --database.";
 
-/* Nobody else listens in a folder that is new. */
+/* The directory of the socket is new, so no other server has this port in it. */
 static const char port[] = "5432";
 
 static bool
@@ -37,7 +37,7 @@ has_programs(const char *dir)
     return access(path, X_OK) == 0;
 }
 
-/* A folder of PATH, or where packages put it; of several versions the last. */
+/* Finds a directory of PATH, or of the packages, that has the programs; of several versions the last. */
 static bool
 find_programs(char *bin, size_t size)
 {
@@ -67,14 +67,14 @@ find_programs(char *bin, size_t size)
     return found;
 }
 
-/* The server refuses to run as root; root runs it as the user that its package has made. */
+/* The server refuses to run as root; root runs it as the user that its package has created. */
 static const struct passwd *
 find_user(void)
 {
     return geteuid() == 0 ? getpwnam("postgres") : getpwuid(geteuid());
 }
 
-/* In the child: becomes that user, with its output in a file and no terminal to be interrupted from. */
+/* In the child: becomes that user, writes its output to a file, and has no terminal that could interrupt it. */
 static void
 become(const char *dir, const struct passwd *user, const char *log)
 {
@@ -90,11 +90,11 @@ become(const char *dir, const struct passwd *user, const char *log)
     (void)close(STDIN_FILENO);
     (void)open("/dev/null", O_RDONLY);
     (void)setsid();
-    /* If we die without a word, the server goes too. */
+    /* If this process is killed, the server ends, too. */
     (void)prctl(PR_SET_PDEATHSIG, SIGQUIT);
 }
 
-/* Starts a program of the server's. -1: it could not be. */
+/* Starts a program of the server. Returns -1 if it could not be started. */
 static pid_t
 spawn(const struct server *server, const struct passwd *user, char **words)
 {
@@ -108,13 +108,13 @@ spawn(const struct server *server, const struct passwd *user, char **words)
     if (pid != 0)
         return pid;
     become(server->dir, user, log);
-    /* By this name they find themselves, and so each other: their folder is seldom in PATH. */
+    /* The programs find each other by this path: their directory is seldom in PATH. */
     words[0] = program;
     (void)execv(program, words);
     _exit(127);
 }
 
-/* The last line of the log, which usually says what was wrong. */
+/* Prints the last line of the log, which usually has the error. */
 static int
 say_log(const struct server *server, const char *what)
 {
@@ -149,8 +149,8 @@ make_cluster(const struct server *server, const struct passwd *user)
 }
 
 /*
- * A folder for temporary files by its whole path, since the server and the commands are in other folders. One whose name cannot
- * be that of a socket, because it is too long or looks like a list, will not do.
+ * Makes a temporary directory with an absolute path, since the server and the commands have other current directories. TMPDIR is not used
+ * if the path of a socket in it would be too long, or would look like a list.
  */
 static int
 make_dir(struct server *server, const struct passwd *user)
@@ -169,7 +169,7 @@ make_dir(struct server *server, const struct passwd *user)
     return exit_saying(EXIT_OTHER, NULL, "cannot make a folder \"%s\": %m", server->dir);
 }
 
-/* The port is part of a socket's name, and PGPORT may say another one. */
+/* Makes the URI of the database. It has the port, which is part of the socket's name, because PGPORT may be another. */
 static void
 make_database(struct server *server)
 {
@@ -222,7 +222,7 @@ void
 server_stop(struct server *server)
 {
     if (server->pid > 0) {
-        /* Fast: whoever is connected is cut off. */
+        /* A fast shutdown: it ends the sessions of all clients. */
         (void)kill(server->pid, SIGINT);
         (void)waitpid(server->pid, NULL, 0);
         server->pid = 0;

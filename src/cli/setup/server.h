@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private PostgreSQL server that lives as long as this program: made in a temporary folder, and removed with it. */
+/* A private PostgreSQL server that runs as long as this program. It is created in a temporary directory, and removed with it. */
 #ifndef PW_CLI_SETUP_SERVER_H
 #define PW_CLI_SETUP_SERVER_H
 
@@ -12,10 +12,10 @@ struct server {
     pid_t pid;          /* 0: not started */
 };
 
-/* Finds the programs, makes a cluster and starts it. Returns EXIT_OK, or what to exit with after having said why. */
+/* Finds the programs, creates a cluster and starts it. Returns EXIT_OK, or prints why not and returns the exit code. */
 int server_start(struct server *server);
 
-/* Stops it and removes everything. Harmless if it was not started. */
+/* Stops the server and removes everything. Does nothing if it was not started. */
 void server_stop(struct server *server);
 
 #endif
