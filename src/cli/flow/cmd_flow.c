@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl flow: workflows whose steps are declared, from a file, and as a drawing. */
+/* pawl flow: workflows whose steps are declared in a file; applies, shows and draws them. */
 #include "base/buf.h"
 #include "base/json_read.h"
 #include "base/json_write.h"
@@ -25,7 +25,7 @@ enum {
 
 static const size_t definition_max = (size_t)64 * 1024 * 1024;
 
-/* Whether the flow that stands in the database has been triggered. One that is not there has not. */
+/* Sets frozen to whether the flow in the database has been triggered. A flow that is not in the database has not. */
 static int
 is_frozen(struct invocation *invocation, const char *name, bool *frozen)
 {
@@ -56,7 +56,7 @@ show_changes(const struct invocation *invocation, const char *name, const pawl_r
     return EXIT_OK;
 }
 
-/* The changes are shown before they are made, so that a refusal is understood. */
+/* Shows the changes before it makes them, so that the user understands a refusal. */
 static int
 apply_definition(struct invocation *invocation, const char *name, const char *definition)
 {
@@ -104,7 +104,7 @@ apply(struct invocation *invocation)
     return code;
 }
 
-/* Options of a flow as its file has them. */
+/* Writes the options of a flow in the form of its file. */
 static void
 write_options(struct pw_json_writer *json, const pawl_rows *flow)
 {
@@ -165,7 +165,7 @@ write_step(struct pw_json_writer *json, const struct flow *flow, const struct fl
     pw_json_close(json);
 }
 
-/* The definition, as a file for pawl flow apply. */
+/* Prints the definition, as a file for pawl flow apply. */
 static int
 print_definition(const struct flow *flow, const pawl_rows *row, const pawl_rows *steps)
 {
@@ -193,7 +193,7 @@ print_definition(const struct flow *flow, const pawl_rows *row, const pawl_rows 
     return code;
 }
 
-/* Its options, then its steps. */
+/* Prints the options of a flow, then its steps. */
 static int
 print_flow(const struct invocation *invocation, const struct flow *flow, const pawl_rows *row,
     const pawl_rows *steps)
@@ -222,7 +222,7 @@ list(struct invocation *invocation)
     return invocation_show(invocation, code, rows);
 }
 
-/* What the database has about a flow. */
+/* Reads a flow from the database. */
 static int
 ask_flow(struct invocation *invocation, struct flow *flow, pawl_rows **steps)
 {
@@ -256,7 +256,7 @@ show(struct invocation *invocation)
     return code;
 }
 
-/* Adds the states of the run that --run names, and says in a line which it is. */
+/* Adds the states of the run that --run names, and prints a line about that run if heading is true. */
 static int
 add_run(struct invocation *invocation, struct flow *flow, bool heading)
 {

@@ -42,7 +42,7 @@ has_dep(const struct flow_step *step, size_t dep)
     return false;
 }
 
-/* The name of a step or a workflow. The database has names of printable ASCII only; whatever else it says is not drawn as it is. */
+/* Copies the name of a step or a workflow. The database has only names of printable ASCII; other characters are not drawn as they are. */
 static const char *
 read_name(struct flow *flow, const char *text)
 {
@@ -54,11 +54,11 @@ read_name(struct flow *flow, const char *text)
     return name;
 }
 
-/* "{fetch,"null"}": an array of names, which need quotes only where they could be taken for something else. */
+/* Reads an array of names, such as "{fetch,"null"}". Only names that would be ambiguous have quotes. */
 static bool
 read_deps(struct flow *flow, struct flow_step *step, const char *text)
 {
-    /* Each stands before the step itself, and once. */
+    /* Each dependency precedes the step itself, and is listed once. */
     step->deps = take(flow, flow->count, sizeof(*step->deps));
     if (step->deps == NULL)
         return false;
@@ -111,7 +111,7 @@ flow_done(struct flow *flow)
     pw_arena_done(&flow->arena);
 }
 
-/* The task that "fetch" or "thumb[3]" names; NULL: it is a step inside of one, or none of this flow. */
+/* Returns the task that "fetch" or "thumb[3]" names. NULL: the name is a step inside a task, or not of this flow. */
 static struct flow_task *
 find_task(const struct flow *flow, const char *name, bool *oom)
 {
@@ -149,7 +149,7 @@ add_task(struct flow *flow, struct pw_json json)
     pawl_bytes bytes = {json.data, json.size};
     char name[320];
     char state[16];
-    int64_t round; /* what has none is not over */
+    int64_t round; /* a step without a round has not ended */
     struct flow_task *task;
     bool oom = false;
 
@@ -180,7 +180,7 @@ state_name(char state)
     return "not started";
 }
 
-/* Of the elements of a map step: how many are done, how many there are, and the state that says most. */
+/* Counts the elements of a map step: how many are done, and how many there are. Returns the most important state among them. */
 static char
 sum_up(const struct flow_step *step, size_t *done, size_t *all)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A flow as the database has it, with what a run of it has come to, and how it is drawn. */
+/* A flow as the database has it, with the states of one run of it, and the ways to draw it. */
 #ifndef PW_CLI_FLOW_FLOW_H
 #define PW_CLI_FLOW_FLOW_H
 
@@ -25,8 +25,8 @@ struct flow_step {
     struct flow_task own;
     struct flow_task *elements;
     size_t element_count;
-    const char
-        *note; /* what a run made of it: "SUCCESS", "17/200 RUNNING"; NULL: there is no run */
+    /* The state in a run: "SUCCESS", "17/200 RUNNING"; NULL: there is no run. */
+    const char *note;
     enum term_style style;
 };
 
@@ -35,17 +35,17 @@ struct flow {
     struct flow_step *steps;
     size_t count;
     bool frozen;
-    struct pw_arena arena; /* all of it lives here */
+    struct pw_arena arena; /* owns all memory of the flow */
 };
 
-/* Reads the answer of list_steps. False: out of memory. The caller calls flow_done either way. */
+/* Reads the answer of list_steps. Returns false if out of memory. The caller must call flow_done() in both cases. */
 bool flow_read(struct flow *flow, const char *name, const pawl_rows *steps);
 void flow_done(struct flow *flow);
 
-/* Adds what a run has come to, from the answer of get_run. False: out of memory. */
+/* Adds the states of a run, from the answer of get_run. Returns false if out of memory. */
 bool flow_add_run(struct flow *flow, const pawl_rows *run);
 
-/* Draws it, as text in so many columns, for Graphviz, for Mermaid. False: out of memory. */
+/* Draw the flow: as text of at most columns columns, for Graphviz, for Mermaid. flow_print_text() returns false if out of memory. */
 bool flow_print_text(FILE *out, const struct flow *flow, size_t columns);
 void flow_print_dot(FILE *out, const struct flow *flow);
 void flow_print_mermaid(FILE *out, const struct flow *flow);

@@ -16,7 +16,7 @@ json_at(const pawl_rows *rows, size_t row, const char *column)
     return (struct pw_json){text, text == NULL ? 0 : strlen(text)};
 }
 
-/* Whether two values are written with the same letters, whatever the blanks between them. */
+/* Returns true if two JSON values differ only in white space. */
 static bool
 is_same(struct pw_json left, struct pw_json right)
 {
@@ -60,7 +60,7 @@ print_value(struct pw_json value)
     free(text);
 }
 
-/* "      max_attempts: 2 -> 3", or only what it is if there was no step before. */
+/* Prints "      max_attempts: 2 -> 3", or only the new value for a step that is added. */
 static void
 print_option(struct pw_json key, struct pw_json was, struct pw_json becomes, bool added)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What would change in a flow, for people to read. */
+/* Shows the changes to a flow, for users. */
 #ifndef PW_CLI_FLOW_FLOW_DIFF_H
 #define PW_CLI_FLOW_FLOW_DIFF_H
 
@@ -9,7 +9,7 @@
 /* Prints the answer of apply_flow, a few lines for each change. */
 void flow_diff_print(const char *flow, const pawl_rows *changes);
 
-/* Whether a step would be added, changed or removed, which a flow that was triggered does not allow. */
+/* Returns true if a step would be added, changed or removed, which is refused for a flow that was triggered. */
 bool flow_diff_has_steps(const pawl_rows *changes);
 
 #endif

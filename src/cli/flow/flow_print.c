@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What marks a step that is not a plain one, and what the mark means. */
+/* The marks of steps that are not plain, and their meanings. */
 static const struct {
     const char *mark;
     const char *meaning;
@@ -88,7 +88,7 @@ flow_print_text(FILE *out, const struct flow *flow, size_t columns)
     return good;
 }
 
-/* What a state looks like on paper; the name is the class of Mermaid. */
+/* The colors of states in drawings; name is the class in Mermaid. */
 static const struct {
     enum term_style style;
     const char *name;
@@ -133,7 +133,7 @@ flow_print_dot(FILE *out, const struct flow *flow)
     (void)fputs("}\n", out);
 }
 
-/* Mermaid takes words such as "end" for its own, so steps have numbers there. */
+/* Mermaid reserves words such as "end", so steps are numbered there. */
 void
 flow_print_mermaid(FILE *out, const struct flow *flow)
 {

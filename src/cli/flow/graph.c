@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    ALIKE_LEAST = 3, /* so many nodes that stand alike become one */
+    ALIKE_LEAST = 3, /* this many nodes with the same neighbors become one */
     NAME_SIZE = 320,
     LIST_NAME_MOST = 40,
     LIST_NOTE_MOST = 20,
@@ -19,7 +19,7 @@ enum {
 
 static const size_t memory_max = (size_t)256 * 1024 * 1024;
 
-/* Like term_style_of(): what is worst is shown where many are one. */
+/* Orders styles like term_style_of(): a node that stands for many shows the worst style. */
 static int
 weight_of(enum term_style style)
 {
@@ -32,7 +32,9 @@ weight_of(enum term_style style)
     return 0;
 }
 
-/* A number for the neighbours of each node: equal for those that have the same above and the same below, and hardly for others. */
+/*
+ * Computes a hash of the neighbors of each node. It is equal for nodes with the same neighbors above and below, and rarely for other nodes.
+ */
 static void
 sign_nodes(const struct graph *graph, uint64_t *signs)
 {
@@ -44,11 +46,11 @@ sign_nodes(const struct graph *graph, uint64_t *signs)
     }
 }
 
-/* One node for all that stand alike, and what became of each. */
+/* One node for all nodes with the same neighbors, and the states of these nodes. */
 struct fold {
     size_t *target; /* of each node, its number in the smaller graph */
     size_t *members;
-    size_t *done; /* of the members, those in good style */
+    size_t *done; /* number of members in good style */
     struct graph_node *nodes;
     struct graph_edge *edges;
 };
@@ -65,7 +67,7 @@ fold_new(struct fold *fold, const struct graph *graph, struct pw_arena *arena)
         fold->nodes != NULL && fold->edges != NULL;
 }
 
-/* Which nodes become one. Returns how many there will be. */
+/* Chooses the nodes that become one. Returns the number of nodes of the smaller graph. */
 static size_t
 find_alike(struct fold *fold, const struct graph *graph, const uint64_t *signs)
 {
@@ -92,7 +94,7 @@ find_alike(struct fold *fold, const struct graph *graph, const uint64_t *signs)
     return count;
 }
 
-/* "check_01 +39 more", and how many of them are done. */
+/* Names a node "check_01 +39 more", and notes how many of its members are done. */
 static bool
 name_folded(struct fold *fold, size_t count, struct pw_arena *arena)
 {
@@ -152,7 +154,7 @@ fold_alike(const struct graph *graph, struct pw_arena *arena, struct graph *fold
     return name_folded(&fold, count, arena);
 }
 
-/* Draws it if that fits. */
+/* Draws the graph if it fits. */
 static bool
 try_drawing(FILE *out, const struct graph *graph, size_t name_columns,
     const struct graph_look *look, bool *printed)
@@ -190,7 +192,7 @@ has_deps(const struct graph *graph, size_t node)
     return false;
 }
 
-/* "  after a, b +7", as much as there is room for. */
+/* Prints "  after a, b +7", as many names as fit. */
 static void
 print_after(FILE *out, const struct graph *graph, size_t node, size_t room)
 {
@@ -219,7 +221,7 @@ print_after(FILE *out, const struct graph *graph, size_t node, size_t room)
     }
 }
 
-/* Name and note, in columns of their own. */
+/* Prints name and note, in separate columns. */
 static void
 print_item(FILE *out, const struct graph_node *node, size_t names, size_t notes,
     const struct graph_look *look)
@@ -233,7 +235,7 @@ print_item(FILE *out, const struct graph_node *node, size_t names, size_t notes,
     (void)fputs(look->colours ? term_style(TERM_OUT, TERM_PLAIN) : "", out);
 }
 
-/* The last form, which always fits: a line for each node, in the order of the layers. */
+/* Prints the last form, which always fits: a line for each node, in the order of the layers. */
 static bool
 print_list(FILE *out, const struct graph *graph, const struct graph_look *look)
 {

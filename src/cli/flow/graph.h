@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A graph as text: boxes in layers, from top to bottom, with lines from each to what depends on it. What does not fit is made smaller:
- * boxes that stand alike between the same others become one, names are cut, and at last it is a list. Knows nothing of flows.
+ * Draws a graph as text: boxes in layers, from top to bottom, with lines from each box to its dependents. A drawing that is too wide is
+ * made smaller. Boxes with the same neighbors become one, then names are cut, and the last form is a list. It does not depend on flows.
  */
 #ifndef PW_CLI_FLOW_GRAPH_H
 #define PW_CLI_FLOW_GRAPH_H
@@ -33,11 +33,11 @@ struct graph {
 
 struct graph_look {
     size_t columns;
-    bool utf8;    /* lines and dots of Unicode; else of ASCII */
-    bool colours; /* as term_style() has them for TERM_OUT */
+    bool utf8;    /* draws with lines and dots of Unicode; else of ASCII */
+    bool colours; /* those of term_style() for TERM_OUT */
 };
 
-/* Prints a graph, no line of it longer than the columns, of which there are 20 at least. False: out of memory. */
+/* Prints a graph; no line is longer than look's columns, which are at least 20. Returns false if out of memory. */
 bool graph_print(FILE *out, const struct graph *graph, const struct graph_look *look);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between two layers, lines that come from the same places or go to the same ones share a row in which they run sideways: a net. Nets that
- * would touch get rows of their own. Where a line crosses another's row, that row is interrupted, so that it does not look like a
+ * Between two layers, lines with the same upper ends or the same lower ends share a row in which they run sideways: a net. Nets that would
+ * touch get separate rows. Where a line crosses the row of another net, that row is interrupted, so that the crossing does not look like a
  * junction.
  */
 #include "cli/flow/graph_draw.h"
@@ -22,17 +22,17 @@ struct cell {
     unsigned char lines; /* UP, DOWN, LEFT, RIGHT */
     char letter;         /* or 0 */
     unsigned char style; /* enum term_style */
-    uint16_t net;        /* whose row this is, from 1; 0: none */
+    uint16_t net;        /* the net that has this row, from 1; 0: none */
 };
 
-/* Some rows of the drawing: one layer, or what is between two. */
+/* Some rows of the drawing: one layer, or the lines between two layers. */
 struct canvas {
     struct cell *cells;
     size_t columns;
     size_t rows;
 };
 
-/* Lines of which each upper end is joined with each lower end. */
+/* Lines that join each of their upper ends with each of their lower ends. */
 struct net {
     size_t first_line; /* of one of the upper ends; the lower ends are those of its lines */
     size_t bottom_count;
@@ -49,18 +49,18 @@ struct channel {
     size_t *net_of; /* of each place of the upper layer, from 1; 0: no line begins there */
     size_t count;
     size_t rows;
-    bool apart; /* lines leave boxes left of the middle, and reach them right of it */
-    bool bad;   /* two nets would have to be above each other */
+    bool apart; /* lines leave boxes left of the center, and enter boxes right of it */
+    bool bad;   /* two nets would each have to be above the other */
 };
 
-/* Where lines leave a place for the next layer. */
+/* Returns the column where lines leave a place for the next layer. */
 static long
 way_out(const struct graph_place *place, bool apart)
 {
     return graph_centre(place) - (apart && place->node != GRAPH_NO_NODE);
 }
 
-/* Where they reach it. */
+/* Returns the column where lines enter a place. */
 static long
 way_in(const struct graph_place *place, bool apart)
 {
@@ -87,7 +87,7 @@ glyph_of(unsigned char lines, bool utf8)
 static void
 print_cell(FILE *out, const struct cell *cell, const struct graph_look *look)
 {
-    if (cell->letter == '\t') /* where a name is cut */
+    if (cell->letter == '\t') /* the place where a name is cut */
         (void)fputs(look->utf8 ? "…" : "~", out);
     else if (cell->letter != 0)
         (void)fputc(cell->letter, out);
@@ -128,7 +128,7 @@ canvas_new(struct canvas *canvas, size_t columns, size_t rows)
     return canvas->cells != NULL;
 }
 
-/* A text in the middle of a box. */
+/* Writes a text in the center of a box. */
 static void
 put_text(struct canvas *canvas, size_t row, const struct graph_place *place, const char *text,
     size_t most)
@@ -180,7 +180,7 @@ has_notes(const struct graph *graph)
     return false;
 }
 
-/* The boxes of a layer, with the ends of their lines, and the lines that pass. */
+/* Draws the boxes of a layer, with the ends of their lines, and the lines that pass through the layer. */
 static bool
 draw_layer(FILE *out, const struct graph *graph, const struct channel *above,
     const struct channel *below, size_t name_columns, const struct graph_look *look)
@@ -213,7 +213,7 @@ draw_layer(FILE *out, const struct graph *graph, const struct channel *above,
     return true;
 }
 
-/* The column of a lower end of a net. */
+/* Returns the column of a lower end of a net. */
 static long
 bottom_at(const struct channel *channel, const struct net *net, size_t index)
 {
@@ -222,7 +222,7 @@ bottom_at(const struct channel *channel, const struct net *net, size_t index)
     return way_in(&layout->places[layout->lines[net->first_line + index].lower], channel->apart);
 }
 
-/* Whether a net ends in this column. */
+/* Returns true if a lower end of the net is in this column. */
 static bool
 ends_in(const struct channel *channel, const struct net *net, long column)
 {
@@ -232,7 +232,7 @@ ends_in(const struct channel *channel, const struct net *net, long column)
     return false;
 }
 
-/* The column of a place of the upper layer. */
+/* Returns the column of a place of the upper layer. */
 static long
 top_at(const struct channel *channel, size_t index)
 {
@@ -261,7 +261,7 @@ widen(struct net *net, long column)
         net->most = column;
 }
 
-/* Whether this net's row must be above that one's: a line comes down to the one where a line goes down from the other. */
+/* Returns true if net must be above other: an upper end of net has the column of a lower end of other. */
 static bool
 must_be_above(const struct channel *channel, const struct net *net, const struct net *other)
 {
@@ -273,7 +273,7 @@ must_be_above(const struct channel *channel, const struct net *net, const struct
     return false;
 }
 
-/* The first row from this one on where the net touches no other. */
+/* Returns the first row, from row on, where the net touches no other net. */
 static long
 free_row(const struct channel *channel, const struct net *net, long row)
 {
@@ -283,13 +283,13 @@ free_row(const struct channel *channel, const struct net *net, long row)
         if (other->routed && other->row == row && net->least <= other->most + 1 &&
             other->least <= net->most + 1) {
             row++;
-            i = SIZE_MAX; /* from the first again */
+            i = SIZE_MAX; /* starts again from the first net */
         }
     }
     return row;
 }
 
-/* The net that no other must be above of; where each waits for another, the first. */
+/* Returns a net that no other net must be above; if each waits for another, the first net. */
 static struct net *
 next_net(struct channel *channel, long *row)
 {
@@ -349,7 +349,7 @@ draw_row(struct canvas *canvas, const struct net *net, uint16_t number)
     }
 }
 
-/* A line down a column, over these rows. Rows of other nets that it does not end in are interrupted. */
+/* Draws a line down a column, over these rows. Interrupts rows of other nets in which the line does not end. */
 static void
 draw_column(struct canvas *canvas, const struct channel *channel, long column, long from, long to,
     uint16_t number)
@@ -390,7 +390,7 @@ draw_net(struct canvas *canvas, const struct channel *channel, const struct net 
     }
 }
 
-/* Whether lines from here and from there go to the same places. Lines are sorted. */
+/* Returns true if the lines of two places go to the same lower places. Lines are sorted. */
 static bool
 same_bottoms(const struct graph_layout *layout, size_t line, size_t other, size_t count)
 {
@@ -400,7 +400,7 @@ same_bottoms(const struct graph_layout *layout, size_t line, size_t other, size_
     return true;
 }
 
-/* A place joins the net that goes where its lines go, or begins one. */
+/* Adds a place to the net with the same lower ends as its lines, or to a new net. */
 static void
 add_to_net(struct channel *channel, size_t first_line, size_t count)
 {
@@ -440,7 +440,7 @@ make_nets(struct channel *channel)
     }
 }
 
-/* Finds rows for the lines between a layer and the next; the last layer has none. False: out of memory. */
+/* Chooses rows for the lines between a layer and the next; the last layer has none. Returns false if out of memory. */
 static bool
 plan(struct channel *channel, const struct graph_layout *layout, size_t layer)
 {
@@ -454,7 +454,7 @@ plan(struct channel *channel, const struct graph_layout *layout, size_t layer)
     make_nets(channel);
     route(channel);
     if (channel->bad) {
-        /* Where lines come and go in columns of their own, they are in nobody's way. */
+        /* With separate columns for lines that leave and lines that enter, no two nets must each be above the other. */
         channel->count = 0;
         channel->apart = true;
         make_nets(channel);
@@ -472,7 +472,7 @@ plan_done(struct channel *channel)
     channel->net_of = NULL;
 }
 
-/* The lines between a layer and the next. */
+/* Draws the lines between a layer and the next. */
 static bool
 draw_lines(FILE *out, const struct channel *channel, const struct graph_look *look)
 {

@@ -5,7 +5,7 @@
 
 #include "cli/flow/graph_layout.h"
 
-/* Prints it. name_columns as it was laid out. False: out of memory. */
+/* Prints the graph. name_columns must be the value of graph_lay_out(). Returns false if out of memory. */
 bool graph_draw(FILE *out, const struct graph *graph, const struct graph_layout *layout,
     size_t name_columns, const struct graph_look *look);
 

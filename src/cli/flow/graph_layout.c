@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * As Sugiyama, Tagawa and Toda have it: layers by the longest way from the beginning, a place of its own for a line in each layer that it
- * passes, the order within a layer by the mean of the neighbours, and columns as near to the neighbours as the order allows.
+ * The layout of Sugiyama, Tagawa and Toda. The layer of a node is the length of the longest way from a start. A line has its own place in
+ * each layer that it passes. The order within a layer follows the mean of the neighbors. Columns are as near to the neighbors as that order
+ * allows.
  */
 #include "cli/flow/graph_layout.h"
 
@@ -13,12 +14,12 @@
 enum {
     SWEEPS = 12,
     GAP = 2,         /* columns between two places */
-    FRAME = 4,       /* columns of a box beside its name */
-    LINE_WEIGHT = 4, /* a line that passes wants to be straight more than a box wants its place */
+    FRAME = 4,       /* columns of a box in addition to its name */
+    LINE_WEIGHT = 4, /* a straight line matters more than the best column of a box */
     BOX_WEIGHT = 1,
 };
 
-/* The next of a row of equal pieces, or NULL. */
+/* Allocates count elements of zeros in the arena. Returns NULL if out of memory. */
 static void *
 take(struct pw_arena *arena, size_t count, size_t size)
 {
@@ -35,7 +36,7 @@ graph_centre(const struct graph_place *place)
     return place->left + place->width / 2;
 }
 
-/* Edges sorted by where they come from would need a table; there are few enough to go over them until nothing moves. */
+/* Repeats over all edges until no node moves. There are so few edges that they need not be sorted. */
 static void
 rank_down(const struct graph *graph, size_t *ranks)
 {
@@ -73,7 +74,7 @@ graph_rank(const struct graph *graph, struct pw_arena *arena, size_t *ranks)
         if (ranks[edge->to] < nearest[edge->from])
             nearest[edge->from] = ranks[edge->to];
     }
-    /* What depends on nothing may stand anywhere above: right there the lines are short. */
+    /* A node without dependencies may be in any layer above its dependents. Right above them its lines are short. */
     for (size_t i = 0; i < graph->node_count; i++)
         if (!has_deps[i] && nearest[i] != SIZE_MAX)
             ranks[i] = nearest[i] - 1;
@@ -90,10 +91,10 @@ box_width(const struct graph_node *node, size_t name_columns)
         size = name_columns;
     if (note > size)
         size = note;
-    return (long)((size + FRAME) | 1U); /* odd, so that it has a middle */
+    return (long)((size + FRAME) | 1U); /* odd, so that the box has a center */
 }
 
-/* Places for the nodes, and for each line in the layers that it passes. */
+/* Makes places for the nodes, and for each line in the layers that it passes. */
 static bool
 make_places(const struct graph *graph, size_t name_columns, const size_t *ranks,
     struct pw_arena *arena, struct graph_layout *layout)
@@ -155,7 +156,7 @@ make_layers(struct pw_arena *arena, struct graph_layout *layout)
     return true;
 }
 
-/* What a sweep gathers about each place: where its neighbours in the layer before are. */
+/* The result of a sweep for a place: the sum and number of its neighbors' positions in the previous layer. */
 struct wish {
     double sum;
     long count;
@@ -165,7 +166,7 @@ struct sweep {
     struct graph_layout *layout;
     struct wish *wishes;
     bool down;    /* from the first layer to the last */
-    bool columns; /* neighbours' columns count, not their order */
+    bool columns; /* the columns of neighbors count, not their order */
 };
 
 static double
@@ -176,7 +177,7 @@ where(const struct sweep *sweep, size_t at)
     return sweep->columns ? (double)graph_centre(place) : (double)place->order;
 }
 
-/* Where a place would like to be: in the mean of its neighbours, or where it is. */
+/* Returns the wanted position of a place: the mean of its neighbors, or its own position without neighbors. */
 static double
 wanted(const struct sweep *sweep, size_t at)
 {
@@ -185,7 +186,7 @@ wanted(const struct sweep *sweep, size_t at)
     return wish->count > 0 ? wish->sum / (double)wish->count : where(sweep, at);
 }
 
-/* A layer has its places now; those of the next one learn of them. */
+/* After a layer is placed, adds its positions to the places of the next layer. */
 static void
 tell_next(const struct sweep *sweep, size_t layer)
 {
@@ -201,7 +202,7 @@ tell_next(const struct sweep *sweep, size_t layer)
     }
 }
 
-/* A sort that leaves equals as they are; layers are short, and nearly sorted after the first sweeps. */
+/* A stable sort. Layers are short, and nearly sorted after the first sweeps. */
 static void
 order_layer(const struct sweep *sweep, size_t layer)
 {
@@ -221,9 +222,9 @@ order_layer(const struct sweep *sweep, size_t layer)
         layout->places[places[i]].order = i;
 }
 
-/* Places of a layer that touch, and move as one. */
+/* Places of a layer that touch, and move together. */
 struct block {
-    double sum; /* of what they want, by weight, with the room between them taken off */
+    double sum; /* of the wanted positions, by weight, minus the widths between them */
     double weight;
     size_t size;
 };
@@ -234,7 +235,10 @@ mean(const struct block *block)
     return block->sum / block->weight;
 }
 
-/* The columns nearest to what all want, in the least squares, under the order: neighbours that would overlap become a block. */
+/*
+ * Finds the columns with the least squares of distances to the wanted ones, in the given order. Neighbors that would overlap become a
+ * block.
+ */
 static void
 place_layer(const struct sweep *sweep, size_t layer, struct block *blocks)
 {
@@ -283,7 +287,7 @@ compare_lines(const void *left, const void *right)
     return a->lower < b->lower ? -1 : a->lower > b->lower;
 }
 
-/* Lines by the layer they begin in. Counting sort. */
+/* Sorts lines by the layer in which they begin. Counting sort. */
 static bool
 sort_lines(struct graph_layout *layout, struct pw_arena *arena)
 {
@@ -327,7 +331,7 @@ sweep_once(struct sweep *sweep, struct block *blocks)
     }
 }
 
-/* Begins at column 0. */
+/* Moves the drawing so that it begins at column 0. */
 static void
 shift(struct graph_layout *layout)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the boxes of a graph stand: in which layer, in which order there, in which columns. */
+/* Where the boxes of a graph are: their layers, their order in a layer, and their columns. */
 #ifndef PW_CLI_FLOW_GRAPH_LAYOUT_H
 #define PW_CLI_FLOW_GRAPH_LAYOUT_H
 
@@ -20,7 +20,7 @@ struct graph_place {
     long width;
 };
 
-/* A line from a place to one of the next layer. */
+/* A line from a place to a place of the next layer. */
 struct graph_line {
     size_t upper;
     size_t lower;
@@ -32,21 +32,21 @@ struct graph_layout {
     struct graph_line *lines; /* by layer, then by the places above and below */
     size_t line_count;
     size_t *line_at; /* where the lines of each layer begin; one more than there are layers */
-    size_t **layers; /* of each the places in their order */
+    size_t **layers; /* the places of each layer, in their order */
     size_t *layer_sizes;
     size_t layer_count;
     long width; /* columns in all */
 };
 
-/* The column in which lines come and go. */
+/* Returns the column in which lines enter and leave. */
 long graph_centre(const struct graph_place *place);
 
-/* The layer of each node: behind all that it depends on, and not far above what depends on it. False: out of memory. */
+/* Sets the layer of each node: below all nodes that it depends on, and near above its dependents. Returns false if out of memory. */
 bool graph_rank(const struct graph *graph, struct pw_arena *arena, size_t *ranks);
 
 /*
- * Lays out a graph. name_columns: of the longest name; longer ones are cut. All of it lives in the arena. False: out of memory, or there
- * would be more than GRAPH_PLACES_MAX places.
+ * Lays out a graph. name_columns: the width of a name; longer names are cut. The arena owns all memory. Returns false if out of memory, or
+ * if there would be more than GRAPH_PLACES_MAX places.
  */
 bool graph_lay_out(const struct graph *graph, size_t name_columns, struct pw_arena *arena,
     struct graph_layout *layout);
