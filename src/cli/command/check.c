@@ -14,7 +14,7 @@
 
 enum {
     NAME_MAX_SIZE = 200, /* of a workflow's name */
-    WORD_MAX = 60,       /* what is longer has no nearest */
+    WORD_MAX = 60,       /* a longer word has no nearest */
 };
 
 bool
@@ -25,12 +25,12 @@ check_is_run_id(const char *value)
     return pw_uuid_parse(value, &id);
 }
 
-/* Dotted and lower case; a pattern may end in *. */
+/* A workflow's name is dotted and in lower case; a pattern may end in *. */
 static bool
 is_workflow(const char *value, bool pattern)
 {
     size_t size = strlen(value);
-    bool begins = true; /* a part between dots */
+    bool begins = true; /* at the beginning of a part between dots */
 
     if (pattern && size > 0 && value[size - 1] == '*') {
         size--;
@@ -75,11 +75,11 @@ is_number(const char *value, bool whole)
                  : pw_parse_double(value, -DBL_MAX, DBL_MAX, &real);
 }
 
-/* dashes: "--" for an option, which may be a pattern, too. */
+/* dashes: "--" for an option, whose value may be a pattern, too. */
 static int
 check(enum kind kind, const char *dashes, const char *name, const char *choices, const char *value)
 {
-    int64_t us; /* or a count; only whether it can be read is asked */
+    int64_t us; /* or a count; only read to check it */
     size_t size;
 
     switch (kind) {
@@ -157,7 +157,7 @@ least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters must be changed, added, left out or swapped to make one word of the other. */
+/* Returns how many letters must be changed, added, left out or swapped to make one word of the other. */
 static size_t
 distance(const char *a, const char *b)
 {

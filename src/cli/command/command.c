@@ -42,7 +42,9 @@ command_named(const char *name)
     return NULL;
 }
 
-/* How many words an option of every command takes that has a value: "-d NAME" and "--database NAME" two, "-dNAME" one. 0: it is none. */
+/*
+ * Returns how many words a common option with a value takes: two for "-d NAME" and "--database NAME", one for "-dNAME". 0: it is not one.
+ */
 static int
 words_of(const char *word)
 {
@@ -75,7 +77,7 @@ command_options_ahead(int count, char *const *words)
     return ahead < count ? ahead : count;
 }
 
-/* How many of the words the name takes; 0: not this command. */
+/* Returns how many of the words the name takes; 0: it is not this command. */
 static int
 match(const char *name, int count, char *const *words)
 {

@@ -24,7 +24,7 @@ enum {
 static const char ellipsis[] = "…";
 static const char hex[] = "0123456789abcdef";
 
-/* Copies the digits without dashes, in lower case. Returns how many; 0: it is no beginning of an id. */
+/* Copies the digits without dashes, in lower case. Returns how many; 0: it is not the beginning of an id. */
 static size_t
 read_digits(const char *text, char digits[static DIGITS + 1])
 {
@@ -194,7 +194,7 @@ complete(struct invocation *invocation, const char **text)
         return exit_saying(code, NULL, "a role that may not list runs needs the whole id of a run");
     if (code != EXIT_OK)
         return code;
-    /* Runs of other tenants are examined as well: among very many of them another run may begin so. */
+    /* Runs of other tenants are examined as well. If there are very many, another run with this beginning may not have been examined. */
     if (!whole && candidates.count < 2)
         return exit_saying(EXIT_USAGE, "Write more digits of the id.",
             "too many runs may begin with \"%s\" to examine all", *text);

@@ -13,7 +13,7 @@ static const size_t text_max = (size_t)1024 * 1024;
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-";
 static const char lower[] = "abcdefghijklmnopqrstuvwxyz_";
 
-/* The word ahead of the name that a function needs. */
+/* The word that precedes the name in the sentence, for each function that needs a name. */
 static const struct {
     const char *verb;
     const char *noun;
@@ -38,7 +38,7 @@ find_by_verb(const char *verb, size_t size)
     return NULL;
 }
 
-/* Adds the name of the thing if the sentence has it in a form that a shell takes as it is; else what stands for it in the help. */
+/* Adds the name of the thing, if the sentence has a name that needs no quotes in a shell; else the placeholder of the help. */
 static void
 add_name(struct pw_buf *out, const char *why, const struct command *command, const char *otherwise)
 {

@@ -33,13 +33,13 @@ struct step {
     bool copied;
 };
 
-/* What a run's times are measured against. */
+/* The time span of a run and the width of its names, for the lines of its steps. */
 struct frame {
     int64_t begin_us;
     int64_t end_us;
     int64_t now_us;
     size_t name_columns;
-    bool rounds; /* it has more than one */
+    bool rounds; /* the run has more than one round */
 };
 
 static void
@@ -59,7 +59,7 @@ read_time(pawl_bytes json, const char *pointer)
     return time_text_read_stamp(text, &us) ? us : -1;
 }
 
-/* 1 where there is none. */
+/* Returns 1 if there is no number. */
 static int64_t
 read_number(pawl_bytes json, const char *pointer)
 {
@@ -68,7 +68,7 @@ read_number(pawl_bytes json, const char *pointer)
     return pawl_json_int(json, pointer, &number) == PAWL_OK ? number : 1;
 }
 
-/* A value other than null, or no bytes. */
+/* Returns a value other than null, or an empty pawl_bytes. */
 static pawl_bytes
 read_value(pawl_bytes json, const char *pointer)
 {
@@ -133,7 +133,7 @@ text_at(const pawl_rows *run, const char *column)
     return text != NULL ? text : "";
 }
 
-/* A value in one line, cut where the terminal ends. */
+/* Prints a value in one line, cut at the width of the terminal. */
 static void
 print_json(FILE *out, pawl_bytes value, size_t indent)
 {
@@ -155,7 +155,7 @@ print_json(FILE *out, pawl_bytes value, size_t indent)
     free(text);
 }
 
-/* The message of an error, or the whole of one that has none. */
+/* Prints the message of an error, or the whole error if it has no message. */
 static void
 print_error(FILE *out, pawl_bytes error, size_t indent)
 {
@@ -192,7 +192,7 @@ place_of(const struct frame *frame, int64_t us)
     return (size_t)((double)(us - frame->begin_us) / (double)whole * BAR);
 }
 
-/* Where in the run's time the step was. */
+/* Prints a bar that shows when in the run's time the step was executed. */
 static void
 print_bar(FILE *out, const struct frame *frame, const struct step *step)
 {
@@ -212,7 +212,7 @@ print_bar(FILE *out, const struct frame *frame, const struct step *step)
     (void)fputs(term_style(TERM_OUT, TERM_PLAIN), out);
 }
 
-/* "next try in 41s, at 2026-11-15 18:30:12" for what continues by itself. */
+/* Prints "next try in 41s, at 2026-11-15 18:30:12" for a step that continues automatically. */
 static void
 print_due(FILE *out, const struct frame *frame, const struct step *step)
 {
@@ -275,7 +275,7 @@ print_step(FILE *out, const struct frame *frame, const struct step *step)
         print_due(out, frame, step);
 }
 
-/* How wide the column of names is, and how many steps there are. */
+/* Sets the width of the column of names, and returns the number of steps. */
 static size_t
 measure_steps(struct frame *frame, const pawl_rows *run, bool all)
 {
@@ -372,7 +372,7 @@ print_times(FILE *out, const pawl_rows *run, const struct frame *frame)
     time_text_write_local(room, frame->begin_us);
     size = (size_t)snprintf(text, sizeof(text), "%s", room);
     if (started_us >= 0) {
-        /* A claim may have begun before the trigger that it found had been committed. */
+        /* A claim may begin before the trigger of the run that it finds has committed. */
         time_text_write_span(room, started_us > frame->begin_us ? started_us - frame->begin_us : 0);
         size += (size_t)snprintf(text + size, sizeof(text) - size, ", started %s later", room);
     }

@@ -7,14 +7,14 @@
 #include <string.h>
 
 enum {
-    ELEMENTS_SHOWN = 10, /* more are summed up */
-    LINES_SHOWN = 10,    /* of those that are executed, wait or have failed */
+    ELEMENTS_SHOWN = 10, /* a map step with more elements is summed up */
+    LINES_SHOWN = 10,    /* for elements that are executed, wait or have failed */
 };
 
 static const char *const state_names[RUN_VIEW_MAP_STATES] = {
     "SUCCESS", "SKIPPED", "ERROR", "RUNNING", "PAUSED", "QUEUED", "CANCELLED"};
 
-/* "thumb[3]" and "thumb[3]/add#1" are parts of "thumb". Whether that is so, and the size of the name. */
+/* Returns true for an element: "thumb[3]" and "thumb[3]/add#1" are parts of "thumb". Sets size to the length of that name. */
 static bool
 is_element(const char *name, size_t *size)
 {
@@ -41,7 +41,7 @@ count(struct run_view_map *map, const char *name, const char *state)
         map->states[i] += strcmp(state_names[i], state) == 0;
 }
 
-/* Looks ahead to the last element. */
+/* Counts the elements up to the last, ahead of the walk. */
 static void
 count_rest(struct run_view_map *map, const struct pw_json_walk *rest)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A map step of a flow that has many elements, in the view of a run: one line for all, and one for each of the first few that are executed, wait or have failed. */
+/*
+ * A map step with many elements, in the view of a run. It has one line for all elements, and one for each of the first few that are
+ * executed, wait or have failed.
+ */
 #ifndef PW_CLI_SHOW_RUN_VIEW_MAP_H
 #define PW_CLI_SHOW_RUN_VIEW_MAP_H
 
@@ -13,21 +16,21 @@ enum {
     RUN_VIEW_MAP_STATES = 7
 };
 
-/* Where a walk over the steps of a run is. Begins with zeros. */
+/* The position of a walk over the steps of a run. Begins with zeros. */
 struct run_view_map {
-    char name[128]; /* of the map step whose elements come; "": none */
-    bool begins;    /* the step asked about last is the first of a map step that is summed up */
+    char name[128]; /* of the map step whose elements the walk is at; "": none */
+    bool begins;    /* the last step is the first of a map step that is summed up */
     bool summed;    /* it has many elements */
     size_t all;
     size_t states[RUN_VIEW_MAP_STATES];
-    size_t lines; /* that its elements have had */
+    size_t lines; /* printed for its elements so far */
 };
 
-/* Whether a step, of this name and state, has no line of its own. rest is the walk behind it. */
+/* Returns true if a step, of this name and state, has no separate line. rest is the walk after this step. */
 bool run_view_map_hides(
     struct run_view_map *map, const char *name, const char *state, const struct pw_json_walk *rest);
 
-/* Prints the line for all, where run_view_map_hides() has set begins. */
+/* Prints the line for all elements. Call it if run_view_map_hides() has set begins. */
 void run_view_map_print(FILE *out, const struct run_view_map *map, size_t name_columns);
 
 #endif

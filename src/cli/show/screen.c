@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Macros would go past the functions that are loaded. */
+/* Macros would bypass the functions that are loaded at run time. */
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
 
@@ -16,7 +16,7 @@
 
 static const char library[] = "libncursesw.so.6";
 
-/* How long an Esc waits for the rest of a key's sequence: over a slow line it comes in parts. */
+/* How long an Esc waits for the rest of a key's sequence, which arrives in parts over a slow line. */
 static const int escape_ms = 100;
 
 #define FUNCTIONS(X)      \
@@ -64,7 +64,7 @@ struct screen {
     bool colours;
 };
 
-/* Where one function of the library goes. */
+/* The place of one function of the library. */
 struct entry {
     const char *name;
     void *place;
@@ -118,7 +118,7 @@ screen_open(const char **why)
     if (!load(screen))
         goto bad;
     *why = "TERM names no terminal that is known";
-    /* Asked first, because newterm() loses memory where it fails; and forgotten, because it asks again. */
+    /* Ask first, because newterm() leaks memory if it fails. Forget the answer, because newterm() asks again. */
     if (screen->curses.setupterm(NULL, STDOUT_FILENO, &found) == ERR)
         goto bad;
     (void)screen->curses.del_curterm(screen->curses.set_curterm(NULL));
@@ -129,7 +129,7 @@ screen_open(const char **why)
     screen->window = screen->curses.newwin(0, 0, 0, 0);
     if (screen->window == NULL)
         goto bad;
-    /* What a terminal cannot do of this it does without. */
+    /* A terminal that lacks one of these features works without it. */
     set_colours(screen);
     (void)screen->curses.cbreak();
     (void)screen->curses.noecho();
@@ -156,7 +156,7 @@ screen_close(struct screen *screen)
         (void)screen->curses.endwin();
         screen->curses.delscreen(screen->terminal);
     }
-    /* The library stays: it keeps things of its own until the program ends. */
+    /* The library is not unloaded: it keeps memory until the program ends. */
     free(screen);
 }
 
@@ -199,7 +199,7 @@ screen_measure(struct screen *screen, size_t *width, size_t *height)
     screen->height = *height;
     (void)screen->curses.resize_term((int)*height, (int)*width);
     (void)screen->curses.wresize(screen->window, (int)*height, (int)*width);
-    /* Each terminal has its own idea of what to do with what does not fit any more. */
+    /* Terminals differ in what they do with text that no longer fits, so everything is sent again. */
     screen_forget(screen);
 }
 
@@ -238,7 +238,7 @@ show_row(struct screen *screen, const struct canvas *canvas, size_t row)
             if (cells[i].glyph != 0)
                 text[count++] = cells[i].glyph;
         set_style(screen, style);
-        /* The last corner cannot be left behind, which is told as an error. */
+        /* At the last corner the cursor cannot advance, which is returned as an error. */
         (void)screen->curses.waddnwstr(screen->window, text, count);
     }
 }
@@ -285,7 +285,7 @@ screen_key(struct screen *screen)
         return special_key(key);
     if (kind == OK)
         return key == '\r' ? '\n' : (int)key;
-    /* Readable, and still there is no key: that is its end. */
+    /* There is no key, and the descriptor reports a hangup or an error: the terminal is gone. */
     if (poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
         return SCREEN_GONE;
     return SCREEN_NONE;

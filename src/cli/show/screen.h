@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole terminal, for a view that is drawn again and again: what has changed is all that is sent. It is ncurses, which is loaded
- * here and not at the start of the program, because no other command needs it.
+ * The whole terminal, for a view that is drawn repeatedly: only changes are sent. It uses ncurses, which is loaded here and not at the
+ * start of the program, because no other command needs it.
  */
 #ifndef PW_CLI_SHOW_SCREEN_H
 #define PW_CLI_SHOW_SCREEN_H
@@ -11,7 +11,7 @@
 enum screen_key {
     SCREEN_NONE = -1, /* nothing was pressed */
     SCREEN_GONE = -2, /* the terminal is gone */
-    /* Characters are themselves. */
+    /* A character is its own number. */
     SCREEN_UP = 0x110000,
     SCREEN_DOWN,
     SCREEN_PAGE_UP,
@@ -23,25 +23,25 @@ enum screen_key {
 
 struct screen;
 
-/* Takes the terminal of standard input and output. NULL: it cannot, and why, which is static or borrowed, says the reason. */
+/* Takes the terminal of standard input and output. Returns NULL if it cannot; why is then the reason, static or borrowed. */
 struct screen *screen_open(const char **why);
 
-/* Gives the terminal back as it was, also if it is gone. */
+/* Restores the terminal as it was, even if it is gone. */
 void screen_close(struct screen *screen);
 
-/* Gives it back for a while, and takes it again. */
+/* Releases the terminal for a while, and takes it again. */
 void screen_leave(struct screen *screen);
 void screen_return(struct screen *screen);
 
-/* How large it is now; the next canvas is to be of this size. */
+/* Sets width and height to the current size. The next canvas must have this size. */
 void screen_measure(struct screen *screen, size_t *width, size_t *height);
 
-/* Everything is sent again with the next canvas, whatever the terminal shows now. */
+/* Makes the next canvas send everything again, whatever the terminal shows now. */
 void screen_forget(struct screen *screen);
 
 void screen_show(struct screen *screen, const struct canvas *canvas);
 
-/* The next key that was pressed. Never waits. */
+/* Returns the next key that was pressed. Never waits. */
 int screen_key(struct screen *screen);
 
 #endif

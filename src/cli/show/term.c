@@ -101,13 +101,13 @@ term_style_of(const char *state)
     return TERM_PLAIN;
 }
 
-/* The next character of UTF-8: its bytes, and its columns; what is no character is one byte and one column. */
+/* Reads the next character of UTF-8. Returns its bytes and sets its columns; an invalid byte is one byte and one column. */
 static size_t
 next(const char *text, size_t *columns)
 {
     mbstate_t state = {0};
     wchar_t wide;
-    /* Not to the end of the text, which may be a megabyte away. */
+    /* Look only MB_LEN_MAX bytes ahead: the end of the text may be a megabyte away. */
     size_t size = mbrtowc(&wide, text, strnlen(text, MB_LEN_MAX), &state);
     int width;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terminal: whether there is one, how wide it is, whether it has colours, and how to print a text from outside without harm. */
+/* The terminal: whether there is one, its width, its colors, and how to print an untrusted text safely. */
 #ifndef PW_CLI_SHOW_TERM_H
 #define PW_CLI_SHOW_TERM_H
 
@@ -19,10 +19,10 @@ enum term_style {
     TERM_DIM,
     TERM_GOOD,
     TERM_BAD,
-    TERM_WAIT, /* it is under way */
+    TERM_WAIT, /* waiting or in progress */
 };
 
-/* Looks at the environment, once, before anything else here. */
+/* Reads the environment. Call it once, before any other function of this file. */
 void term_init(void);
 
 bool term_is_tty(enum term_stream stream);
@@ -30,28 +30,28 @@ bool term_is_tty(enum term_stream stream);
 /* Columns; 0 if there is no terminal: then nothing is cut. */
 size_t term_width(void);
 
-/* Whether the locale says that it shows UTF-8. */
+/* Returns true if the locale is UTF-8. */
 bool term_is_utf8(void);
 
-/* A sequence to print, or "". */
+/* Returns a sequence to print, or "". */
 const char *term_style(enum term_stream stream, enum term_style style);
 
-/* The style of a run's state. */
+/* Returns the style of a run's state. */
 enum term_style term_style_of(const char *state);
 
-/* Prints a text from outside: control characters, including those that change its direction, are shown as a dot. */
+/* Prints an untrusted text: control characters, including those that change its direction, are shown as a dot. */
 void term_print(FILE *out, const char *text);
 
 /*
- * The next character of a text of somebody else's as it may be shown: control characters and what is no character are a dot. Returns
- * its bytes, and writes its columns, which may be 0.
+ * Reads the next character of an untrusted text: control characters and invalid bytes become a dot. Returns its size in bytes, and sets
+ * columns to its width, which may be 0.
  */
 size_t term_next(const char *text, wchar_t *glyph, size_t *columns);
 
-/* How many columns a text takes. */
+/* Returns the number of columns that a text takes. */
 size_t term_columns(const char *text);
 
-/* Prints at most so many columns of a text, with an ellipsis if it is longer; returns how many. */
+/* Prints at most columns columns of a text, with an ellipsis if it is longer. Returns the number of columns printed. */
 size_t term_print_cut(FILE *out, const char *text, size_t columns);
 
 #endif

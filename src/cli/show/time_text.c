@@ -11,7 +11,7 @@
 static const int64_t second_us = 1000000;
 static const int64_t longest_ms = INT64_C(320000000000); /* ten years */
 
-/* At most so many digits as a number. Moves behind them; false if there is none. */
+/* Reads at most digits_max digits as a number, and moves text past them. Returns false if there is none. */
 static bool
 read_digits(const char **text, size_t digits_max, int *number)
 {
@@ -23,7 +23,7 @@ read_digits(const char **text, size_t digits_max, int *number)
     return count > 0;
 }
 
-/* A character that must stand there. Moves behind it. */
+/* Reads one required character, and moves text past it. Returns false if it is another character. */
 static bool
 read_char(const char **text, char wanted)
 {
@@ -33,7 +33,7 @@ read_char(const char **text, char wanted)
     return true;
 }
 
-/* Microseconds behind a point, if there is one. Moves behind them. */
+/* Reads the fraction of a second after a point, if there is one, in microseconds. Moves text past it. */
 static int64_t
 read_fraction(const char **text)
 {
@@ -72,7 +72,7 @@ time_text_duration_ms(const char *text)
     return sum_ms;
 }
 
-/* "+02", "-03:30", "Z"; nothing is no offset. Moves behind it. */
+/* Reads "+02", "-03:30" or "Z", and moves text past it. Returns false if there is no offset. */
 static bool
 read_offset(const char **text, int *seconds)
 {
@@ -96,7 +96,7 @@ read_offset(const char **text, int *seconds)
     return true;
 }
 
-/* "04:05" or "04:05:06.789". Moves behind it. */
+/* Reads "04:05" or "04:05:06.789", and moves text past it. */
 static bool
 read_clock(const char **text, struct tm *tm, int64_t *fraction_us)
 {
@@ -109,7 +109,7 @@ read_clock(const char **text, struct tm *tm, int64_t *fraction_us)
     return tm->tm_hour < 24 && tm->tm_min < 60 && tm->tm_sec <= 60;
 }
 
-/* In the calendar of mktime(), which takes 31 February for 3 March. */
+/* Needed because mktime() accepts 31 February as 3 March. */
 static int
 days_of_month(int year, int month)
 {
@@ -119,7 +119,7 @@ days_of_month(int year, int month)
     return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* Date and time with what is behind them. Without an offset it is a time of this machine. */
+/* Reads date, time and offset, to the end of the text. Without an offset it is a time of this machine's time zone. */
 static bool
 read_calendar(const char *text, bool offset_needed, int64_t *us)
 {
@@ -159,8 +159,8 @@ time_text_read_stamp(const char *text, int64_t *us)
 }
 
 /*
- * What this machine's clock shows on a day that is so many days from the one of now_us. That is not so many hours behind
- * midnight: on some days the clock is changed.
+ * Returns the time at which this machine's clock shows clock, on the day that is days days from that of now_us. It does not add hours to
+ * midnight, because on some days the clock is changed.
  */
 static int64_t
 time_of_day(int64_t now_us, int days, const struct tm *clock)
@@ -216,7 +216,7 @@ write_tm(char *room, const struct tm *tm)
         tm->tm_sec);
 }
 
-/* Before 1970 too, the second that a time is in began before it. */
+/* Rounds down, for times before 1970, too. */
 static time_t
 whole_seconds(int64_t us)
 {
@@ -282,7 +282,7 @@ time_text_write_span(char room[static TIME_TEXT_SIZE], int64_t us)
     }
 }
 
-/* "02:03:04.5" behind a sign, to the end. */
+/* Reads ":03:04.5" after the hours of an interval, to the end of the text. */
 static bool
 read_hours(const char *text, int hours, int64_t *us)
 {

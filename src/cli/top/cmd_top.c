@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl top: a live view of the whole installation, for as long as somebody looks. */
+/* pawl top: a live view of the whole installation, until the user quits. */
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/command/commands.h"
@@ -24,7 +24,7 @@ enum {
     EVERY_MS = 2000,
     EVERY_LEAST_MS = 200,
     EVERY_MOST_MS = 3600000,
-    SLOW_US = 2000000, /* from when on it is told that the database does not answer */
+    SLOW_US = 2000000, /* after this time the title shows that the database does not answer */
     CTRL_L = 'L' - '@',
     ESCAPE = 27,
 };
@@ -42,14 +42,14 @@ struct top {
     struct top_face face;
     enum page page;
     enum top_list list;
-    enum top_list shown; /* that the cursor belongs to */
+    enum top_list shown; /* the list that the cursor belongs to */
     char open_id[TOP_ID_SIZE];
     size_t scroll;
-    const char *verb; /* that the question is about, or NULL */
+    const char *verb; /* of the action that the question is about, or NULL */
     char verb_id[TOP_ID_SIZE];
     char question[200];
-    bool answered; /* somebody has pressed a key since the last deed */
-    bool waiting;  /* for the database, which is told with a time that passes */
+    bool answered; /* a key was pressed since the last action */
+    bool waiting;  /* for the database; the title may show how long */
     bool quit;
     int code;
 };
@@ -77,7 +77,7 @@ draw_run(struct top *top, const struct top_found *found)
         &top->canvas, &top->face, "q back   up, down scroll   c cancel   r retry   p pause");
 }
 
-/* What is wrong with the database, and for how long. */
+/* Sets the text in the title about an error of the database or a missing answer, and for how long it lasts. */
 static void
 set_trouble(struct top *top, const struct top_found *found)
 {
@@ -128,7 +128,7 @@ draw(struct top *top)
     screen_show(top->screen, &top->canvas);
 }
 
-/* The run that keys are about: the one that is open, or the chosen one. False: there is none. */
+/* Sets id to the run that keys are about: the open run, or the chosen one. Returns false if there is none. */
 static bool
 chosen_id(const struct top *top, char id[static TOP_ID_SIZE])
 {
@@ -157,7 +157,7 @@ move(struct top *top, long by)
         if (by < 0)
             top->scroll = (size_t)-by > top->scroll ? 0 : top->scroll - (size_t)-by;
         else
-            top->scroll += (size_t)by; /* cut when it is drawn */
+            top->scroll += (size_t)by; /* draw_run() limits it */
         return;
     }
     top_asker_lock(top->asker, &found);
@@ -185,7 +185,7 @@ go_back(struct top *top)
     top->page = PAGE_TOP;
 }
 
-/* Keys that move; false if it is none of them. */
+/* Handles a key that moves. Returns false for another key. */
 static bool
 take_move(struct top *top, int key)
 {
@@ -293,7 +293,7 @@ take_keys(struct top *top)
     }
 }
 
-/* Lets the shell have its terminal until it brings this program back. */
+/* Releases the terminal to the shell until the shell continues this program. */
 static void
 stop_for_a_while(struct top *top)
 {
@@ -305,7 +305,7 @@ stop_for_a_while(struct top *top)
     (void)sigaddset(&stop, SIGTSTP);
     (void)sigaction(SIGTSTP, &by_default, NULL);
     (void)raise(SIGTSTP);
-    (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* and here it stops */
+    (void)pthread_sigmask(SIG_UNBLOCK, &stop, NULL); /* the program stops here */
     (void)pthread_sigmask(SIG_BLOCK, &stop, NULL);
     screen_return(top->screen);
 }
@@ -324,7 +324,7 @@ take_signals(struct top *top, int fd)
             screen_return(top->screen);
             break;
         case SIGWINCH:
-            break; /* it is measured before each drawing */
+            break; /* draw() measures the terminal each time */
         case SIGINT:
             top->quit = true;
             break;
@@ -336,7 +336,7 @@ take_signals(struct top *top, int fd)
     }
 }
 
-/* Until somebody or something ends it. */
+/* Draws and handles keys until the user or a signal ends the program, or the terminal is gone. */
 static void
 watch(struct top *top, int signals)
 {
@@ -354,7 +354,7 @@ watch(struct top *top, int signals)
     }
 }
 
-/* From here on signals are read, by this thread alone. Returns a descriptor, or -1. */
+/* From here on signals are read, by this thread only. Returns a descriptor, or -1. */
 static int
 read_signals(void)
 {
@@ -368,7 +368,7 @@ read_signals(void)
     return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Takes the terminal, and gives it back. */
+/* Takes the terminal, shows the live view, and restores the terminal. */
 static int
 watch_on_screen(pawl_client *client, struct top_look *look, int64_t every_us)
 {
@@ -391,14 +391,14 @@ watch_on_screen(pawl_client *client, struct top_look *look, int64_t every_us)
             "cannot draw on this terminal (%s)", why);
     screen_close(top.screen);
     canvas_done(&top.canvas);
-    /* A thread that hangs in a call must not see what the end of a program takes away. */
+    /* A thread that hangs in a call must not run while the end of the program frees what the thread uses. */
     if (!top_asker_stop(top.asker))
         _exit(top.code);
     (void)close(signals);
     return top.code;
 }
 
-/* A size that the environment names, as watch(1) does. */
+/* Reads a size from an environment variable, as watch(1) does. */
 static size_t
 size_of(const char *name, size_t otherwise)
 {
@@ -422,7 +422,7 @@ print_once(const struct top_look *look, int64_t every_us)
     return EXIT_OK;
 }
 
-/* The first look, whose errors are those of every command. */
+/* Makes the first look. It reports errors as every command does. */
 static int
 first_look(struct top_look *look)
 {
@@ -438,7 +438,7 @@ first_look(struct top_look *look)
     return exit_with(status, error);
 }
 
-/* A client whose calls end soon, so that a lost connection is seen soon. */
+/* Opens a client with a short timeout, so that a lost connection is noticed soon. */
 static int
 open_client(struct invocation *invocation, pawl_client **client)
 {

@@ -14,23 +14,23 @@ enum {
     VERB_SIZE = 16,
     MESSAGE_SIZE = 300,
     STOP_US = 300000,
-    AGAIN_US = 1000000, /* after trouble */
-    REST = 40,          /* as for a look */
+    AGAIN_US = 1000000, /* after an error */
+    REST = 40,          /* as in top_look.c */
 };
 
-/* All but what is marked is shared, and looked at with the lock held. */
+/* All fields except the marked ones are shared, and used only with the lock held. */
 struct top_asker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct pw_wake news;
-    pawl_client *client;   /* the thread's own */
-    struct top_look *look; /* its view is shared; to ask it is the thread's own */
+    pawl_client *client;   /* used only by the thread */
+    struct top_look *look; /* its view is shared; only the thread asks */
     enum top_list list;
     char open_id[TOP_ID_SIZE];
-    char verb[VERB_SIZE]; /* what is to be done */
+    char verb[VERB_SIZE]; /* to call for run verb_id; "": none */
     char verb_id[TOP_ID_SIZE];
-    bool wanted; /* something that is to be asked for at once */
+    bool wanted; /* the list or the open run changed: ask at once */
     bool paused;
     bool stop;
     bool stopped;
@@ -43,7 +43,7 @@ struct top_asker {
     int64_t asking_us;
 };
 
-/* What the thread was asked for when it looked. */
+/* The wishes of the user, copied when the thread begins a look. */
 struct wish {
     enum top_list list;
     char open_id[TOP_ID_SIZE];
@@ -75,7 +75,7 @@ note_trouble(struct top_asker *asker, pawl_status status, pawl_error *error)
         set_message(asker->trouble, pawl_error_message(error));
 }
 
-/* "cancel: ok", or what it was refused for. */
+/* Writes "cancel: ok", or why the verb was refused. */
 static void
 write_answer(char room[static MESSAGE_SIZE], const char *verb, pawl_status status,
     const pawl_rows *rows, const pawl_error *error)
@@ -119,7 +119,7 @@ do_verb(struct top_asker *asker, const struct wish *wish)
     (void)pthread_mutex_unlock(&asker->lock);
 }
 
-/* The run that is open: what pawl run show and pawl why are made of. */
+/* Asks for the open run: the rows of pawl run show and pawl why. */
 static pawl_status
 ask_open(struct top_asker *asker, const struct wish *wish, pawl_error **error)
 {
@@ -149,7 +149,7 @@ ask_open(struct top_asker *asker, const struct wish *wish, pawl_error **error)
     return status;
 }
 
-/* One look, with the lock held only where the view changes. */
+/* Makes one look. Holds the lock only while the view changes. */
 static pawl_status
 look(struct top_asker *asker, const struct wish *wish, pawl_error **error)
 {
@@ -172,7 +172,7 @@ look(struct top_asker *asker, const struct wish *wish, pawl_error **error)
     return status;
 }
 
-/* Waits until something is due or wanted. False: it is to stop. */
+/* Waits until a question is due or wanted. Returns false if the thread must stop. */
 static bool
 next_wish(struct top_asker *asker, struct wish *wish)
 {

@@ -10,8 +10,8 @@
 enum {
     NUMBER_SIZE = 32,
     GAP = 2,
-    TITLE = 25, /* columns of what stands at its left */
-    WIDE = 120, /* from here on there is room for ids and more */
+    TITLE = 25, /* columns at the left of the title */
+    WIDE = 120, /* from this width on there are columns for ids and more */
     ID_COLUMNS = 36,
     PANEL_MOST = 70, /* columns of the queues */
     NAME_MOST = 36,  /* of a worker */
@@ -21,7 +21,7 @@ enum {
     HEAD_STYLE = TERM_DIM,
 };
 
-/* "12,345" */
+/* Writes "12,345". */
 static void
 write_count(char room[static NUMBER_SIZE], int64_t count)
 {
@@ -37,7 +37,7 @@ write_count(char room[static NUMBER_SIZE], int64_t count)
     room[used] = '\0';
 }
 
-/* "9,999", "12.3k", "123k", "1.2M": five columns. */
+/* Writes "9,999", "12.3k", "123k" or "1.2M": at most five columns. */
 static void
 write_short(char room[static NUMBER_SIZE], int64_t count)
 {
@@ -54,7 +54,7 @@ write_short(char room[static NUMBER_SIZE], int64_t count)
     (void)snprintf(room, NUMBER_SIZE, "%.*f%s", rest < 99.95 ? 1 : 0, rest, units[unit]);
 }
 
-/* "0.4", "12.3", "1,234" */
+/* Writes "0.4", "12.3" or "1,234". */
 static void
 write_rate(char room[static NUMBER_SIZE], double rate)
 {
@@ -64,7 +64,7 @@ write_rate(char room[static NUMBER_SIZE], double rate)
         (void)snprintf(room, NUMBER_SIZE, "%.1f", rate);
 }
 
-/* Whole seconds: what changes with each look must not flicker. Nothing for a time that there is not. */
+/* Writes whole seconds, so that the text does not flicker with each look. Writes nothing for an unknown time. */
 static void
 write_span(char room[static TIME_TEXT_SIZE], int64_t us)
 {
@@ -105,7 +105,7 @@ top_draw_title(struct canvas *canvas, const struct top_view *view, const struct 
     canvas_mark(canvas, 0, TITLE_STYLE);
 }
 
-/* "  finished  11.8" in columns of the same width, so that nothing moves when figures grow. */
+/* Puts "  finished  11.8" in columns of fixed width, so that nothing moves when numbers grow. */
 static size_t
 put_figure(struct canvas *canvas, size_t row, size_t column, const char *name, const char *figure,
     enum term_style style)
@@ -170,7 +170,7 @@ draw_hour(struct canvas *canvas, size_t row, const struct top_hour *hour, int64_
     }
 }
 
-/* Where a panel stands. */
+/* The place of a panel. */
 struct box {
     size_t row;
     size_t rows; /* below its heading */
@@ -178,7 +178,7 @@ struct box {
     size_t columns;
 };
 
-/* What did not fit, in the last row. True: this row was that. */
+/* Puts "and 7 more" in the last row if not all rows fit. Returns true if it has used this row. */
 static bool
 draw_more(struct canvas *canvas, const struct box *box, size_t i, size_t count)
 {
@@ -242,7 +242,7 @@ style_of_worker(const char *state)
                                          : TERM_DIM;
 }
 
-/* There is room for what it is doing. */
+/* Returns true if the panel is wide enough for the current step of each worker. */
 static bool
 has_step(const struct box *box)
 {
@@ -342,7 +342,7 @@ draw_failures(struct canvas *canvas, const struct box *box, const struct top_vie
             draw_failure(canvas, box, box->row + 1 + i, view, &view->failures[i]);
 }
 
-/* Columns of the list of runs. */
+/* The columns of the list of runs. */
 struct run_columns {
     size_t id; /* columns; 0: it is not shown */
     size_t workflow;
@@ -366,7 +366,7 @@ fit_run_columns(size_t width)
     return fit;
 }
 
-/* What it is about: "web-3", "retry in 12s", "took 3s". */
+/* Writes what a run waits for, or who has it: "web-3", "retry, 12s", "after 3s". */
 static void
 write_what(char *room, size_t size, const struct top_view *view, const struct top_run *run)
 {
@@ -408,7 +408,7 @@ draw_run(struct canvas *canvas, size_t row, const struct top_view *view, const s
     (void)canvas_put(canvas, row, at + fit.workflow + fit.key, fit.what, TERM_PLAIN, what);
 }
 
-/* "runs: live  failed  all", and at the right the id of the one that is chosen. */
+/* Draws "runs: live  failed  all", and at the right the id of the chosen run. */
 static void
 draw_tabs(
     struct canvas *canvas, size_t row, const struct top_view *view, const struct top_face *face)

@@ -13,18 +13,18 @@
 #include <string.h>
 
 enum {
-    NEWEST = 500, /* runs that rates are made of */
-    REST = 40,    /* for how many times its own time a question is left alone */
-    TEXTS = 64,   /* errors that are remembered */
+    NEWEST = 500, /* runs from which rates are computed */
+    REST = 40,    /* a question rests for this many times its own duration */
+    TEXTS = 64,   /* errors that are kept */
     TEXTS_AT_ONCE = 10,
     NAME_SIZE = 320, /* of a step */
 };
 
-/* But somebody looks, and wants to see something. */
+/* The longest rest of a question, because a user watches the view. */
 static const int64_t rest_most_us = (int64_t)20 * 1000000;
 
 enum question {
-    ASK_NOW, /* what it takes is the way to the database, and to connect again */
+    ASK_NOW, /* its time is that of the connection, including reconnecting */
     ASK_QUEUES,
     ASK_WORKERS,
     ASK_HOUR,
@@ -40,13 +40,13 @@ static const struct {
     const char *verb;
     const char *names[2];
     const char *values[2];
-    int64_t least_ms; /* between two times, whatever else is said */
+    int64_t least_ms; /* between two calls, even if the view is drawn more often */
     bool live_only;   /* only the list of live runs needs it */
 } questions[] = {
     [ASK_NOW] = {.verb = "now"},
     [ASK_QUEUES] = {.verb = "list_queues"},
     [ASK_WORKERS] = {.verb = "list_workers"},
-    /* It is counted once a minute. */
+    /* The engine counts once a minute. */
     [ASK_HOUR] = {.verb = "metrics", .least_ms = 10000},
     [ASK_NEWEST] = {.verb = "list_runs", .names = {"max_rows"}, .values = {"500"}},
     [ASK_RUNNING] = {.verb = "list_runs",
@@ -60,17 +60,17 @@ static const struct {
     [ASK_PAUSED] = {.verb = "list_runs",
         .names = {"only_status", "max_rows"},
         .values = {"PAUSED", "200"}},
-    /* This one walks through what has ended, 10,000 runs at most. */
+    /* This call reads ended runs, at most 10,000. */
     [ASK_FAILED] = {.verb = "list_runs",
         .names = {"only_status", "max_rows"},
         .values = {"ERROR", "200"},
         .least_ms = 5000},
 };
 
-/* What the last error of a run was. */
+/* The text of the last error of a run. */
 struct text {
     char id[TOP_ID_SIZE];
-    int64_t at_us; /* the end or the next try that it belongs to */
+    int64_t at_us; /* the end or the next attempt that it belongs to */
     char text[TOP_TEXT_SIZE];
 };
 
@@ -79,9 +79,9 @@ struct top_look {
     int64_t every_us;
     enum top_list list;
     pawl_rows *answers[QUESTIONS];
-    pawl_rows *fresh[QUESTIONS]; /* not yet taken */
+    pawl_rows *fresh[QUESTIONS]; /* top_look_take() has not taken them yet */
     int64_t due_us[QUESTIONS];
-    int64_t cost_us[QUESTIONS]; /* of the last time */
+    int64_t cost_us[QUESTIONS]; /* of the last call */
     char (*steps)[NAME_SIZE];   /* of each worker */
     struct text texts[TEXTS];
     size_t text_next;
@@ -206,7 +206,7 @@ count_of(const pawl_rows *rows)
     return rows == NULL ? 0 : pawl_rows_count(rows);
 }
 
-/* Room for so many things more; the old ones are gone. */
+/* Allocates count zeroed elements, and frees the old ones. */
 static bool
 make_room(void **room, size_t count, size_t size)
 {
@@ -244,7 +244,7 @@ read_queues(struct top_look *look)
     return true;
 }
 
-/* The step that it has been in for longest, of those that it tells. */
+/* Finds the step that the worker has executed for the longest time, among those that it reports. */
 static void
 read_step(struct top_worker *worker, const char *running, char name[static NAME_SIZE])
 {
@@ -288,7 +288,7 @@ read_workers(struct top_look *look)
         worker->name = text_at(rows, i, "worker");
         worker->state = text_at(rows, i, "state");
         worker->held = number_at(rows, i, "held");
-        /* It waits for something to do, and has got it. */
+        /* The worker reported that it is idle, and has claimed a run since. */
         if (worker->held > 0 && strcmp(worker->state, "idle") == 0)
             worker->state = "live";
         worker->lease_us = lease_us - view->now_us;
@@ -327,7 +327,7 @@ read_hour(struct top_look *look)
     }
 }
 
-/* A list that looked at all it may ends with a row that has no run. */
+/* Reads a row. Returns false for a row without a run, with which a list ends that has examined its limit of runs. */
 static bool
 read_run(struct top_run *run, const pawl_rows *rows, size_t row)
 {
@@ -359,7 +359,7 @@ read_runs(struct top_run *runs, const pawl_rows *rows)
     return count;
 }
 
-/* The runs of the list, one question behind the other. A run that changed in between is shown once, where it was found last. */
+/* Reads the runs of the list from one answer after the other. A run that changed between two answers is shown once, at its last place. */
 static bool
 read_list(struct top_look *look)
 {
@@ -428,7 +428,7 @@ top_look_take(struct top_look *look)
 {
     struct top_view *view = &look->view;
 
-    /* Should the memory run out, nothing is left that points to old answers. */
+    /* If out of memory, nothing must point to old answers. */
     view->queue_count = 0;
     view->worker_count = 0;
     view->run_count = 0;
@@ -465,7 +465,7 @@ find_text(const struct top_look *look, const struct top_failure *failure)
     return NULL;
 }
 
-/* The message of the error that a run has ended with, or the whole of one that has none. */
+/* Writes the message of an error with which a run has ended, or the whole error if it has no message. */
 static void
 write_error(char room[static TOP_TEXT_SIZE], const char *error)
 {
@@ -477,8 +477,8 @@ write_error(char room[static TOP_TEXT_SIZE], const char *error)
 }
 
 /*
- * Writes the text in quotes of 'Attempt 2 of 5 of step pack starts in 4 s. Last error: "no paper".', or all of another sentence. Other waits
- * of the run may follow.
+ * Writes the text in quotes of 'Attempt 2 of 5 of step pack starts in 4 s. Last error: "no paper".', or the whole of another sentence.
+ * Other waits of the run may follow.
  */
 static void
 write_cause(char room[static TOP_TEXT_SIZE], const char *why)
@@ -519,7 +519,7 @@ ask_text(struct top_look *look, const struct top_failure *failure, pawl_error **
         free(why);
     }
     pawl_rows_free(rows);
-    if (status == PAWL_ENOTFOUND) { /* it is gone already */
+    if (status == PAWL_ENOTFOUND) { /* the run was purged */
         pawl_error_free(*error);
         *error = NULL;
         status = PAWL_OK;

@@ -7,7 +7,7 @@
 
 const int64_t top_now_us = (int64_t)15 * 60 * 1000000;
 
-/* Over which time rates are counted, if the runs that are known reach back so far. */
+/* The time over which rates are counted, if the known runs reach back that far. */
 static const int64_t rate_window_us = (int64_t)10 * 1000000;
 
 static bool
@@ -16,7 +16,10 @@ is_state(const struct top_run *run, const char *state)
     return strcmp(run->status, state) == 0;
 }
 
-/* Runs that live and are not among the newest: more than a few, as the two were not counted in the same instant. */
+/*
+ * Returns true if there are live runs that are not among the newest. A few are ignored, because the two were not counted at the same
+ * instant.
+ */
 static bool
 has_older_live(const struct top_view *view, const struct top_run *newest, size_t count)
 {
@@ -63,7 +66,7 @@ top_rate(struct top_view *view, const struct top_run *newest, size_t count, bool
     rates->failed /= seconds;
 }
 
-/* -1, 0 or 1, larger first. */
+/* Returns -1, 0 or 1; the larger number comes first. */
 static int
 by_size(int64_t a, int64_t b)
 {
@@ -148,7 +151,7 @@ top_note_failure(struct top_view *view, const struct top_run *run)
         failure->failed++;
     else
         failure->retrying++;
-    /* An end says more than one of several tries. */
+    /* The end of a run matters more than a failed attempt. */
     if (failure->last_id == NULL || (ended && !failure->last_ended) ||
         (ended == failure->last_ended && at_us > failure->last_us)) {
         failure->last_us = at_us;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pawl top shows: one look at the database, and what is made of it: rates, an order of importance, what is failing, and where in
- * the list of runs one is. It knows neither the database nor the terminal.
+ * The content of pawl top: one look at the database, the rates, order and failures in it, and the position in the list of runs. It depends
+ * neither on the database nor on the terminal.
  */
 #ifndef PW_CLI_TOP_TOP_MODEL_H
 #define PW_CLI_TOP_TOP_MODEL_H
@@ -16,7 +16,7 @@ enum {
     TOP_ID_SIZE = 40,
 };
 
-/* Which runs the list has. */
+/* The runs in the list. */
 enum top_list {
     TOP_LIVE,
     TOP_FAILED,
@@ -24,13 +24,13 @@ enum top_list {
     TOP_LISTS,
 };
 
-/* Texts are borrowed from what the database answered. A time that there is not is -1. */
+/* Texts are borrowed from answers of the database. An unknown time is -1. */
 struct top_queue {
     const char *name;
     const char *ready_shown;
     int64_t ready;
     int64_t held;
-    int64_t oldest_us; /* how long the first has been due */
+    int64_t oldest_us; /* how long the first task has been due */
     int64_t workers;
     bool paused;
 };
@@ -39,10 +39,10 @@ struct top_worker {
     const char *name;
     const char *state;
     int64_t held;
-    int64_t lease_us; /* how much is left of it; below 0: it is over */
-    const char *step; /* one that it says it is in, or NULL */
-    int64_t step_us;  /* for how long */
-    size_t steps;     /* how many there are */
+    int64_t lease_us; /* the time until it expires; below 0: it has expired */
+    const char *step; /* a step that the worker reports, or NULL */
+    int64_t step_us;  /* how long it has executed that step */
+    size_t steps;     /* number of steps that it reports */
 };
 
 struct top_run {
@@ -60,33 +60,33 @@ struct top_run {
     bool rolling_back;
 };
 
-/* Runs for each second, of the newest runs there are. */
+/* Runs per second, computed from the newest runs. */
 struct top_rates {
     double triggered;
     double started;
     double finished;
     double failed;
     int64_t window_us;
-    bool
-        least; /* there are live runs older than those that were looked at, whose start or end was not seen */
+    /* The rates are lower bounds: there are older live runs, whose start or end was not seen. */
+    bool least;
 };
 
-/* Ended runs within the last hour, as they are counted each minute. */
+/* Ended runs of the last hour, which the engine counts each minute. */
 struct top_hour {
     int64_t succeeded;
     int64_t failed;
     int64_t cancelled;
     double took_s;
     double waited_s;
-    int64_t counted_us; /* runs that ended after this are not counted; -1: none is */
+    int64_t counted_us; /* runs that ended later are not counted yet; -1: none is counted */
 };
 
 /* A workflow that is failing. */
 struct top_failure {
     const char *workflow;
-    size_t failed;   /* runs that ended so */
-    size_t retrying; /* runs that are to be tried again */
-    int64_t last_us; /* when the last one ended, or else is due */
+    size_t failed;   /* runs that ended with an error */
+    size_t retrying; /* runs that wait for another attempt */
+    int64_t last_us; /* when the last of them ended, or else is due */
     const char *last_id;
     bool last_ended;
     char text[TOP_TEXT_SIZE]; /* of its error */
@@ -105,41 +105,41 @@ struct top_view {
     size_t run_count;
     struct top_failure failures[TOP_FAILURES_MAX];
     size_t failure_count;
-    size_t calls; /* what this look cost the database */
+    size_t calls; /* number of calls of this look */
     int64_t cost_us;
 };
 
-/* Which run is chosen: it stays so when others come and go, and its place does when it goes itself. */
+/* The chosen run. It stays chosen when other runs come and go; if it goes itself, the run at its place is chosen. */
 struct top_cursor {
     char id[TOP_ID_SIZE];
     size_t index;
-    size_t first; /* the first that is shown */
+    size_t first; /* the first run that is shown */
 };
 
-/* How long a failure counts as one of now. */
+/* How long a failure counts as recent. */
 extern const int64_t top_now_us;
 
-/* Rates of the newest runs, and of how many others that live they have not seen. full: there are older ones than these. */
+/* Computes rates from the newest runs, and whether older live runs are missing in them. full: older runs exist. */
 void top_rate(struct top_view *view, const struct top_run *newest, size_t count, bool full);
 
-/* What needs somebody comes first. */
+/* Sort the entries so that those that need an operator come first. */
 void top_order_queues(struct top_queue *queues, size_t count);
 void top_order_workers(struct top_worker *workers, size_t count);
 
-/* Counts one more run among the failures of its workflow, if it has failed lately or is to be tried again. */
+/* Counts a run among the failures of its workflow, if it has failed recently or waits for another attempt. */
 void top_note_failure(struct top_view *view, const struct top_run *run);
 void top_order_failures(struct top_view *view);
 
-/* Finds the chosen run again. */
+/* Finds the chosen run again in a new view. */
 void top_cursor_follow(struct top_cursor *cursor, const struct top_view *view);
 
-/* Goes up or down; by is cut at the ends. */
+/* Moves the cursor up or down by this many runs, but not beyond the ends. */
 void top_cursor_move(struct top_cursor *cursor, const struct top_view *view, long by);
 
-/* Moves what is shown, so that the chosen one is among so many rows. */
+/* Scrolls the list, so that the chosen run is among the rows shown. */
 void top_cursor_fit(struct top_cursor *cursor, size_t rows, size_t count);
 
-/* The chosen run, or NULL. */
+/* Returns the chosen run, or NULL. */
 const struct top_run *top_cursor_run(const struct top_cursor *cursor, const struct top_view *view);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    STEPS_SHOWN = 100, /* as pawl run show */
+    STEPS_SHOWN = 100, /* as in pawl run show */
 };
 
 char *
@@ -31,7 +31,10 @@ top_page_run_view(const pawl_rows *run, const pawl_rows *why, int64_t now_us)
     return NULL;
 }
 
-/* The style whose sequence stands here, and how long that is; 0: none does. The texts of others have no control characters any more. */
+/*
+ * Reads the sequence of a style at this place, and returns its length; 0: there is none. Texts from the database have no control characters
+ * here.
+ */
 static size_t
 read_style(const char *text, unsigned *style)
 {
@@ -47,7 +50,7 @@ read_style(const char *text, unsigned *style)
     return 0;
 }
 
-/* How many columns the next word takes, with the blanks before it. */
+/* Returns the columns of the next word, with the blanks ahead of it. */
 static size_t
 word_columns(const char *text)
 {
@@ -65,7 +68,7 @@ word_columns(const char *text)
     return sum;
 }
 
-/* Puts one character, and returns where it ends. */
+/* Puts one character, and returns the text after it. */
 static const char *
 put_one(struct canvas *canvas, size_t row, size_t *column, unsigned style, const char *text)
 {
@@ -115,7 +118,7 @@ top_page_draw(struct canvas *canvas, size_t row, size_t rows, const char *text, 
             text += strspn(text, " ");
             continue;
         }
-        /* Word by word; one that is wider than the screen goes on in the next line. */
+        /* Put the word; a word that is wider than the screen continues in the next line. */
         for (size_t end = column + word; column < end && *text != '\0';) {
             if (column >= canvas->width) {
                 line++;

@@ -13,7 +13,7 @@
 enum {
     PAGE = 1000, /* runs in one call */
     SHOWN = 5,
-    RUNS_MAX = 1000000, /* what is more is left for another time */
+    RUNS_MAX = 1000000, /* more runs are left to another call of the command */
     ANSWERS_MAX = 12,
 };
 
@@ -35,7 +35,7 @@ struct answers {
     size_t count;
 };
 
-/* Ctrl-C, or a polite kill. A second one ends the program at once. */
+/* Set by Ctrl-C or SIGTERM. A second signal ends the program at once. */
 static volatile sig_atomic_t interrupted;
 
 static void
@@ -57,7 +57,7 @@ take_signals(void)
             (void)sigaction(numbers[i], &action, NULL);
 }
 
-/* Whether the verb makes sense for a run in this state. */
+/* Returns true if the verb applies to a run in this state. */
 static bool
 applies(const char *verb, const char *status)
 {
@@ -94,7 +94,7 @@ add_found(struct found *found, const char *id)
     return EXIT_OK;
 }
 
-/* Adds one page to what was found; cursor is where the next begins, or "" at the end. The first ones are shown, too. */
+/* Adds one page to the runs that were found. Sets cursor to where the next page begins, or "" at the end. Shows the first runs, too. */
 static int
 add_page(
     const struct invocation *invocation, struct found *found, const pawl_rows *rows, char *cursor)
@@ -116,7 +116,7 @@ add_page(
         code = add_found(found, id);
     }
     cursor[0] = '\0';
-    /* A short page is the last one, unless the search only paused. */
+    /* A short page is the last one, unless the search only reached its limit of examined runs. */
     if (count > 0 && (count == PAGE || pawl_rows_text(rows, count - 1, "run_id") == NULL))
         (void)snprintf(cursor, PAWL_ID_SIZE, "%s", pawl_rows_text(rows, count - 1, "next_cursor"));
     return code;
@@ -189,7 +189,7 @@ count_answer(struct answers *answers, const char *name)
     answers->each[i].count++;
 }
 
-/* "{id,id}" of one page. */
+/* Writes "{id,id}" of one page. */
 static void
 list_page(struct pw_buf *list, const struct found *found, size_t from, size_t count)
 {
@@ -220,7 +220,7 @@ do_page(struct invocation *invocation, const char *list, struct answers *answers
     return code;
 }
 
-/* What was done is done; the summary that follows has the answers. */
+/* Reports an interruption. Runs that were handled stay so; the summary that follows has their answers. */
 static int
 say_interrupted(size_t done, size_t count)
 {
@@ -297,7 +297,7 @@ bulk_or_named(struct invocation *invocation)
         code = do_all(invocation, &found, &answers);
     if (answers.count > 0 || code == EXIT_OK)
         summarize(invocation, &answers);
-    /* That some have ended or gone meanwhile is nothing to speak of. */
+    /* A run that has ended or was purged since the search is not an error. */
     for (size_t i = 0; code == EXIT_OK && i < answers.count; i++)
         if (strcmp(answers.each[i].name, "busy") == 0 ||
             strcmp(answers.each[i].name, "refused") == 0)

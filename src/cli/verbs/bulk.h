@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs for many runs that are named by options instead of ids: found, counted, shown, asked about, and then done in pages. */
+/*
+ * Verbs for many runs that options name instead of ids. The command finds, counts and shows the runs, asks for confirmation, and then calls
+ * the verb page by page.
+ */
 #ifndef PW_CLI_VERBS_BULK_H
 #define PW_CLI_VERBS_BULK_H
 
@@ -25,7 +28,7 @@
         .kind = KIND_FLAG, .letter = 'y', .name = "yes", .summary = "do it without asking"      \
     }
 
-/* Calls the verb for the runs that were given, or for those that the options name. */
+/* Calls the verb for the runs whose ids were typed, or for those that the options name. */
 int bulk_or_named(struct invocation *invocation);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operators of the whole installation do: figures, rights, retention, epoch. */
+/* Commands for the whole installation: metrics, privileges, retention, epoch. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"
@@ -11,7 +11,7 @@ static const struct option by_options[] = {
     {.kind = KIND_END},
 };
 
-/* Ended runs are counted about two minutes late. If it is much more, 0 does not mean that none has ended. */
+/* Ended runs are counted about two minutes late. If it is much later, 0 does not mean that no run has ended. */
 static void
 say_counted_until(struct invocation *invocation, const char *stamp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl doctor: what is wrong with a database, or may be soon, and what to do about it. */
+/* pawl doctor: reports present and future problems of a database, and what to do about them. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/report/exit.h"
@@ -24,7 +24,7 @@ text_of(const pawl_rows *rows, size_t row, const char *column)
     return text == NULL ? "" : text;
 }
 
-/* One finding in a line, and its cure below it. */
+/* Prints one finding in a line, and its remedy below it. */
 static void
 show_finding(const pawl_rows *rows, size_t row)
 {

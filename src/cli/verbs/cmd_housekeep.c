@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl housekeep and pawl keeper: what workers do besides, for where there are none, or only such as are bound to a tenant. */
+/*
+ * pawl housekeep and pawl keeper: the housekeeping that workers do, for databases without workers, or whose workers are all bound to a
+ * tenant.
+ */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/process/signals.h"
@@ -24,14 +27,14 @@ housekeep(struct invocation *invocation)
     return code;
 }
 
-/* Whether a signal has come that asks the program to end, within the time. */
+/* Returns true if a signal asks the program to end, within the time. */
 static bool
 is_to_end(const sigset_t *signals, const struct timespec *within)
 {
     return sigtimedwait(signals, NULL, within) > 0;
 }
 
-/* One tick. Returns false for an error that no later attempt can change; the program exits with code then. */
+/* Makes one tick. Returns false for an error that no later attempt can change; code is then the exit code. */
 static bool
 tick(struct invocation *invocation, bool *failed, int *code)
 {
@@ -43,12 +46,12 @@ tick(struct invocation *invocation, bool *failed, int *code)
         *failed = false;
         return true;
     }
-    /* A tick whose outcome is unknown, as after a failover, is repeated: that does no harm. */
+    /* A tick whose outcome is unknown, as after a failover, is repeated, which is harmless. */
     if (status != PAWL_EUNKNOWN && !pawl_error_retryable(error)) {
         *code = exit_with_verb(status, error, "tick");
         return false;
     }
-    /* Said once, until a tick succeeds again. */
+    /* Printed once, until a tick succeeds again. */
     if (*failed)
         pawl_error_free(error);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl run list, and the verbs of operators on runs: what was asked, and an answer for each. */
+/* pawl run list, and the verbs of operators on runs, with an answer for each run. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"
@@ -13,7 +13,7 @@ static const struct operand runs_operand[] = {
     {.kind = KIND_RUN, .value = "RUN", .argument = "runs", .summary = "ids of runs", .many = true},
     {.kind = KIND_END},
 };
-/* Or those that options name. */
+/* Ids of runs; without any, the options name the runs. */
 static const struct operand any_runs_operand[] = {
     {.kind = KIND_RUN,
         .value = "RUN",
@@ -42,7 +42,7 @@ static const struct option bulk_by_options[] = {BULK_OPTIONS, BY_OPTION, {.kind 
     "asked about;\n"                                                                           \
     "a script says --yes."
 
-/* As trigger, it prints the id of the new run, and nothing where there is none. */
+/* Prints the id of the new run, as pawl trigger does, and nothing if there is none. */
 static int
 fork_run(struct invocation *invocation)
 {

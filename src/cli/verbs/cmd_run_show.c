@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl run show and watch: one run as people read it, once or until it has ended. */
+/* pawl run show and watch: show one run, once or until it has ended. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/rows.h"
@@ -18,7 +18,7 @@ enum {
     REDRAW_US = 500000,
 };
 
-/* Everything that the view of a run needs. */
+/* Asks for everything that the view of a run needs. */
 static int
 ask_run(struct invocation *invocation, pawl_rows **run, pawl_rows **why, int64_t *now_us)
 {
@@ -69,7 +69,7 @@ show(struct invocation *invocation)
     return code;
 }
 
-/* Without a terminal there is nothing to draw on: it waits, and shows the run at the end. */
+/* Without a terminal, it waits and shows the run only at the end. */
 static int
 watch(struct invocation *invocation)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl run wait: until a run has ended. */
+/* pawl run wait: waits until a run has ended. */
 #include "cli/command/commands.h"
 #include "cli/report/exit.h"
 #include "cli/verbs/wait.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs wait for: signals, events, approvals. */
+/* Commands that send what runs wait for: signals, events and approvals. */
 #include "base/buf.h"
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
@@ -55,7 +55,7 @@ list_approvals(struct invocation *invocation)
     return invocation_show(invocation, code, rows);
 }
 
-/* "approval ok, signal go": what the run waits for instead. A role that may not ask does without. */
+/* Lists the open waits of the run: "approval ok, signal go". Lists nothing if the role may not ask. */
 static void
 list_open_waits(const struct invocation *invocation, struct pw_buf *list)
 {
@@ -77,7 +77,10 @@ list_open_waits(const struct invocation *invocation, struct pw_buf *list)
     pawl_rows_free(rows);
 }
 
-/* What no wait of the run takes is kept until one does. That is right if it comes early, and wrong if the name is misspelt. */
+/*
+ * Sends a signal or a decision. If no wait of the run takes it, it is stored until one does. That is right if it comes early, and wrong if
+ * the name is misspelt, so the user is notified.
+ */
 static int
 send_to_run(struct invocation *invocation)
 {

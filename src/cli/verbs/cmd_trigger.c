@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl trigger: one run, or as many as a file has lines. */
+/* pawl trigger: triggers one run, or a run for each line of a file. */
 #include "base/json_read.h"
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
@@ -20,7 +20,7 @@ enum {
     KEY_SIZE = 2001, /* a key of 500 characters and their end */
 };
 
-/* How long it is until --at, by the database's clock. */
+/* Computes the delay until --at, by the database's clock. */
 static int
 delay_until(struct invocation *invocation, int64_t *delay_ms)
 {
@@ -31,15 +31,16 @@ delay_until(struct invocation *invocation, int64_t *delay_ms)
 
     if (code != EXIT_OK)
         return code;
-    (void)time_text_read(at, now_us, true, &at_us); /* it was checked when it was read */
+    (void)time_text_read(at, now_us, true, &at_us); /* invocation_read() has checked it */
     if (at_us < now_us)
         return exit_saying(
             EXIT_USAGE, "Omit --at to start the run now.", "--at \"%s\" is in the past", at);
-    *delay_ms = (at_us - now_us + 999) / 1000; /* not before */
+    *delay_ms =
+        (at_us - now_us + 999) / 1000; /* rounded up, so that the run does not start early */
     return EXIT_OK;
 }
 
-/* The options that are those of pawl_trigger_set(). */
+/* Sets the options that pawl_trigger_set() takes. */
 static int
 set_options(struct invocation *invocation, pawl_trigger *trigger)
 {
@@ -122,21 +123,21 @@ trigger_one(struct invocation *invocation, pawl_trigger *trigger)
     return wait_for_run(invocation, run_id);
 }
 
-/* A file of inputs on its way into the database. */
+/* A file of inputs that is being triggered. */
 struct import {
     struct invocation *invocation;
     pawl_trigger *trigger;
-    off_t size; /* of the file; 0: not known */
+    off_t size; /* of the file; 0: unknown */
     off_t read;
     size_t line;
-    size_t first_line; /* of what was gathered; between it and line there may be empty ones */
+    size_t first_line; /* of the gathered lines; there may be empty lines between it and line */
     size_t gathered;
     size_t sent;
 };
 
 static const char hint_again[] = "With --key-field the whole file can be triggered again.";
 
-/* "12000 triggered  [=====     ]  45%", where the end is known. */
+/* Draws "12000 triggered  [=====     ]  45%", if the size of the file is known. */
 static void
 draw_progress(const struct import *import)
 {
@@ -160,12 +161,14 @@ print_ids(const struct import *import, const char *ids)
     bool json =
         import->invocation->output == OUTPUT_JSON || import->invocation->output == OUTPUT_JSONL;
 
-    /* On a terminal they would only run through. */
+    /* On a terminal the ids would only scroll by. */
     for (size_t i = 0; !term_is_tty(TERM_OUT) && i < import->gathered; i++)
         (void)printf(json ? "{\"run_id\": \"%s\"}\n" : "%s\n", ids + i * PAWL_ID_SIZE);
 }
 
-/* What became of the lines that were gathered; ids are those that their runs have if nobody knows whether there are any. */
+/*
+ * Reports what happened to the gathered lines. If the outcome is unknown, ids are the run ids that the lines have if they were triggered.
+ */
 static int
 say_stopped(const struct import *import, pawl_status status, pawl_error *error, const char *ids)
 {
@@ -189,7 +192,7 @@ say_stopped(const struct import *import, pawl_status status, pawl_error *error, 
     return code;
 }
 
-/* Triggers what was gathered, and prints the ids. */
+/* Triggers the gathered lines, and prints the ids. */
 static int
 flush_many(struct import *import)
 {
@@ -216,7 +219,7 @@ flush_many(struct import *import)
     return code;
 }
 
-/* The key that --key-field names in a line. */
+/* Reads the key that --key-field names in a line. */
 static int
 read_key(const struct import *import, pawl_bytes line, char *key, size_t size)
 {
@@ -228,7 +231,7 @@ read_key(const struct import *import, pawl_bytes line, char *key, size_t size)
         import->line, field);
 }
 
-/* Behind the line that says why no more are. */
+/* Adds the number of runs that were triggered before an error. The error has been printed. */
 static int
 say_before(const struct import *import, int code)
 {
@@ -256,7 +259,7 @@ add_line(struct import *import, pawl_bytes line)
     return ++import->gathered == MANY ? flush_many(import) : EXIT_OK;
 }
 
-/* One input in each line; a thousand of them are one transaction. */
+/* Triggers one run for each line; a thousand lines are one transaction. */
 static int
 trigger_many(struct invocation *invocation, pawl_trigger *trigger, FILE *file)
 {
@@ -269,7 +272,7 @@ trigger_many(struct invocation *invocation, pawl_trigger *trigger, FILE *file)
 
     if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode))
         import.size = about.st_size;
-    /* A line that an error has cut off looks like the last one of the file. */
+    /* A line that a read error has cut off looks like the last line of the file. */
     while (code == EXIT_OK && (size = getline(&line, &room, file)) > 0 && ferror(file) == 0) {
         import.read += size;
         import.line++;

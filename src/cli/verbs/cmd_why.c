@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In JSON the sentence stays the one of the SQL function. */
+/* In JSON the sentence is unchanged, with the names of SQL functions. */
 static int
 why(struct invocation *invocation)
 {

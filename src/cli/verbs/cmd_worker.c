@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl worker: who executes runs. */
+/* pawl worker: the processes that execute runs. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl workflow: what can be triggered, and how it is retried and limited. */
+/* pawl workflow: workflows that can be triggered, their retries and limits. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"
@@ -104,7 +104,7 @@ create(struct invocation *invocation)
     return code;
 }
 
-/* One workflow, a line for each of its options. */
+/* Shows one workflow, a line for each of its options. */
 static int
 show(struct invocation *invocation)
 {

@@ -13,7 +13,7 @@
 
 enum {
     PAGE = 1000,      /* rows in one call */
-    EXAMINED = 10000, /* what one call examines */
+    EXAMINED = 10000, /* runs that one call examines */
     CURSOR_SIZE = 64,
 };
 
@@ -21,17 +21,17 @@ static const int64_t rows_by_default = 50;
 static const int64_t rows_max = 1000000;
 static const int64_t examined_by_default = 1000000;
 
-/* The pages of a search, and the rows of them that are shown. */
+/* The pages of a search, and the rows of the pages that are shown. */
 struct search {
     pawl_rows **pages;
     size_t page_count;
     struct rows_place *places;
     size_t count;
     size_t wanted;
-    size_t early_from; /* of the rows, those that are listed before their turn */
+    size_t early_from; /* the first of the rows that are listed ahead of their turn */
     size_t early;
-    int64_t effort; /* calls that are left */
-    bool stopped;   /* the last page is not the end */
+    int64_t effort; /* number of calls that are left */
+    bool stopped;   /* the last page is not the end of the search */
     char cursor[CURSOR_SIZE];
 };
 
@@ -42,11 +42,11 @@ number_of(const struct invocation *invocation, const char *name, int64_t otherwi
 
     if (invocation_has(invocation, name) &&
         !pw_parse_i64(invocation_option(invocation, name), 1, max, &number))
-        number = max; /* it was checked when it was read: it is more than that */
+        number = max; /* it was checked to be a number, so it is larger than max */
     return number;
 }
 
-/* A run that a key stands for may be listed before its turn, by the first page, and again when it is its turn. */
+/* Returns true if a row is shown already. The first page may list the run of a key ahead of its turn, and a later page lists it again. */
 static bool
 is_listed(const struct search *search, const char *id)
 {
@@ -60,7 +60,7 @@ is_listed(const struct search *search, const char *id)
     return false;
 }
 
-/* Adds a row to those that are shown, unless it is there. next: the cursor that continues below it. */
+/* Adds a row to those that are shown, unless it is there already. next: the cursor that continues after the row. */
 static void
 add_row(struct search *search, const pawl_rows *page, size_t row, const char *id, const char *next)
 {
@@ -74,7 +74,7 @@ add_row(struct search *search, const pawl_rows *page, size_t row, const char *id
     search->places[search->count++] = (struct rows_place){page, row};
 }
 
-/* Adds the rows of a page to those that are shown, and notes where the next begins. */
+/* Adds the rows of a page to those that are shown, and stores where the next page begins. */
 static int
 add_page(struct search *search, pawl_rows *page, size_t asked)
 {
@@ -99,7 +99,7 @@ add_page(struct search *search, pawl_rows *page, size_t asked)
 
         (void)snprintf(search->cursor, sizeof(search->cursor), "%s", next != NULL ? next : "");
         if (id == NULL)
-            search->stopped = true; /* it has nothing but where to continue */
+            search->stopped = true; /* the row has only a cursor */
         else
             add_row(search, page, i, id, next);
     }
@@ -129,7 +129,7 @@ find(struct invocation *invocation, struct search *search)
     return code;
 }
 
-/* What the list does not show. Nothing of it is in the rows, where programs would take it for one. */
+/* Reports that the list is not complete. It does so on standard error, because programs would take a line of the output for a row. */
 static int
 tell(const struct invocation *invocation, const struct search *search)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists that a search fills page by page: of runs, of events. */
+/* Lists of runs or events that a search fills page by page. */
 #ifndef PW_CLI_VERBS_LIST_H
 #define PW_CLI_VERBS_LIST_H
 
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"
 
-/* The options of such a list that list_found() reads. what: "run", "event". */
+/* The options of a list that list_found() reads. what: "run", "event". */
 #define LIST_OPTIONS(what, WHAT)                                                  \
     {.kind = KIND_COUNT,                                                          \
         .letter = 'n',                                                            \
@@ -30,8 +30,8 @@
     "with 12."
 
 /*
- * Calls the verb of the description page by page, until it has as many rows as were asked for, there are no more, or it has examined
- * as many as it may; then shows the rows. Returns EXIT_STOPPED in the last case.
+ * Calls the verb of the description page by page, then shows the rows. It stops when it has the wanted number of rows, when there are no
+ * more, or when it has examined as many as it may. Returns EXIT_STOPPED in the last case.
  */
 int list_found(struct invocation *invocation);
 

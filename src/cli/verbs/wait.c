@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How often the line is drawn anew. */
+/* How often the line is drawn again. */
 static const int64_t look_ms = 500;
 
 static int64_t
@@ -18,11 +18,11 @@ now_ms(void)
 {
     struct timespec now;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* it is there on every system that we build on */
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* every supported system has this clock */
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* "12s  RUNNING  3 steps done, in charge#1 for 2s" in one line, which the next one overwrites. */
+/* Draws "12s  RUNNING  3 steps done, in charge#1 for 2s" in one line, which the next call overwrites. */
 static void
 draw(struct invocation *invocation, const char *run_id, int64_t since_ms)
 {
@@ -35,7 +35,7 @@ draw(struct invocation *invocation, const char *run_id, int64_t since_ms)
     char span[TIME_TEXT_SIZE];
     int64_t now_us = 0;
 
-    /* A line that cannot be drawn this time is drawn the next time. */
+    /* If the line cannot be drawn this time, it is drawn the next time. */
     if (pawl_client_call(invocation->client, "get_run", names, values, 1, &run, &error) ==
             PAWL_OK &&
         pawl_client_call(invocation->client, "now", NULL, NULL, 0, &clock, &error) == PAWL_OK &&
@@ -51,7 +51,7 @@ draw(struct invocation *invocation, const char *run_id, int64_t since_ms)
     pawl_rows_free(run);
 }
 
-/* "12s  no connection to the database; trying again" in that line. */
+/* Draws "12s  no connection to the database; trying again" in that line. */
 static void
 draw_away(int64_t since_ms)
 {
@@ -63,14 +63,17 @@ draw_away(int64_t since_ms)
     (void)fflush(stderr);
 }
 
-/* It was away at the end of a part. A client waits for it while its time is not over, so as many parts as there are must do so, too. */
+/*
+ * Returns true if the database was unreachable at the end of a part. One pawl_client_wait() retries until its timeout, so the parts
+ * together must do so, too.
+ */
 static bool
 is_away(pawl_status status, const pawl_error *error)
 {
     return status == PAWL_ECONN && pawl_error_retryable(error);
 }
 
-/* Until it has ended or the time is over, in parts, between which the line is drawn. output is borrowed from the client. */
+/* Waits until the run has ended or the timeout has passed, in parts; draws the line between them. output is borrowed from the client. */
 static pawl_status
 wait_in_parts(
     struct invocation *invocation, const char *run_id, pawl_bytes *output, pawl_error **error)
