@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes that somebody else owns. */
+/* Borrowed bytes. */
 #include "pawl/api.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings. One table parses them, checks them and tells about them; docs/config.md is made from it. */
+/* Settings. One table parses, checks and describes them; docs/config.md is made from it. */
 #include "libpawl/common/config.h"
 
 #include "base/alloc.h"
@@ -141,7 +141,7 @@ is_list(const char *text)
     }
 }
 
-/* What a value comes to: in number for all types but texts. */
+/* Checks a value. Sets number for all types except texts, connection strings and lists. */
 static bool
 parse_value(const struct setting *setting, const char *text, int64_t *number)
 {
@@ -263,7 +263,7 @@ pawl_config_free(pawl_config *config)
     pw_free(config);
 }
 
-/* Checks and keeps one value. A text of the user's may hold a password, so no value is ever shown. */
+/* Checks and stores one value. A value may contain a password, so no message ever shows it. */
 static int
 set_value(pawl_config *config, const char *name, const char *value, struct pw_error *err)
 {

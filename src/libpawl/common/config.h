@@ -41,17 +41,21 @@ struct pw_settings {
 /* Copies all settings. PAWL_ENOMEM: then out is empty and needs no pw_settings_done(). config may be NULL: all defaults. */
 int pw_config_settings(const pawl_config *config, struct pw_settings *out, struct pw_error *err);
 
-/* Frees what it holds; harmless on an empty one, and twice. */
+/* Frees the texts. Has no effect on empty settings, or if repeated. */
 void pw_settings_done(struct pw_settings *settings);
 
-/* What to connect to, borrowed from the settings. */
+/* Returns the target of connections, borrowed from the settings. */
 struct pw_conn_spec pw_settings_spec(const struct pw_settings *settings);
 
-/* What values a setting can have, for errors and documents: "a duration from 500ms to 1h". False beyond the last. */
+/*
+ * Writes the accepted values of a setting, for errors and documents: "a duration from 500ms to 1h". Returns false beyond the last
+ * setting.
+ */
 bool pw_config_range(size_t index, char *out, size_t size);
 
 /*
- * Walks the runtimes: begin with *at = settings->runtimes; true gives the next name, borrowed and not ended by a NUL, and its size.
+ * Walks the runtimes: begin with *at = settings->runtimes. Returns true and the next name, borrowed and without a final NUL, and its
+ * size.
  */
 bool pw_settings_runtime(const char **at, const char **name, size_t *size);
 

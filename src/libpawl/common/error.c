@@ -9,13 +9,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* One piece of memory: the detail stands behind the object. */
+/* One allocation: the detail follows the object. */
 struct pawl_error {
     struct pw_error error;
     pawl_bytes detail;
 };
 
-/* Handed out when there is no memory for another one. Constant, so freeing it does nothing. */
+/* Returned when there is no memory for another object. Constant, so freeing it does nothing. */
 static const pawl_error oom_error = {
     .error = {.code = PAWL_ENOMEM, .retryable = true, .message = "out of memory"},
 };
@@ -81,7 +81,7 @@ pw_error_export(const struct pw_error *err, pawl_bytes detail, pawl_error **out)
     if (pw_size_add(sizeof(*error) + 1, detail.data != NULL ? detail.size : 0, &size))
         error = pw_alloc(size);
     if (error == NULL) {
-        /* Nobody writes to it; only the type that callers see is not const. */
+        /* No code writes to it; only the type that callers see is not const. */
         *out = (pawl_error *)(uintptr_t)&oom_error;
         return err->code;
     }

@@ -7,8 +7,8 @@
 #include "pawl/error.h"
 
 /*
- * Makes an error object of err, with the JSON error of a run or step if there is one, and returns err's code. With code PAWL_OK it sets *out to
- * NULL. out may be NULL. Without memory *out is a constant object that says so; the code returned is still err's.
+ * Makes an error object of err, with the JSON error of a run or step if there is one, and returns err's code. If that code is PAWL_OK,
+ * sets *out to NULL. out may be NULL. If out of memory, *out is a constant object for PAWL_ENOMEM; the returned code is still err's.
  */
 pawl_status pw_error_export(const struct pw_error *err, pawl_bytes detail, pawl_error **out);
 

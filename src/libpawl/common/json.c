@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading one value out of JSON by its pointer. What values look like is known to base/json_read.c. */
+/* Reads one value out of JSON by its pointer. base/json_read.c parses the values. */
 #include "pawl/json.h"
 
 #include "base/json_read.h"
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether this is a pointer: empty, or names with a slash before each, in which ~ stands before 0 or 1. */
+/* Returns true for a JSON pointer: empty, or names with a slash ahead of each. In a name, 0 or 1 must follow each ~. */
 static bool
 is_pointer(const char *pointer)
 {
@@ -31,7 +31,7 @@ next_byte(const char **name)
     return *(*name)++ == '1' ? '/' : '~';
 }
 
-/* Whether the name of a member, still escaped in its own way, is this name in a pointer. */
+/* Returns true if the name of a member, which has JSON escapes, equals a name of a pointer, which has its own escapes. */
 static bool
 is_named(struct pw_json key, const char *name, const char *name_end)
 {
@@ -48,7 +48,7 @@ is_named(struct pw_json key, const char *name, const char *name_end)
     return name == name_end;
 }
 
-/* The number of an element; SIZE_MAX, which there is not, for a name that is none. */
+/* Returns the number of an element. If the name is not a number, returns SIZE_MAX, which no element has. */
 static size_t
 index_of(const char *name, const char *name_end)
 {
@@ -63,7 +63,7 @@ index_of(const char *name, const char *name_end)
     return index;
 }
 
-/* The member or element of this name. An object is read to its end, for the last member of a name counts. */
+/* Finds the member or element of this name. Reads an object to its end, because the last member of a name counts. */
 static pawl_status
 find_inside(struct pw_json outer, const char *name, const char *name_end, struct pw_json *out)
 {
@@ -96,7 +96,7 @@ is_blank(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* The whole, without blanks around it. */
+/* Returns the whole value, without blanks around it. */
 static pawl_status
 find_whole(struct pw_json whole, struct pw_json *out)
 {

@@ -43,8 +43,8 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_CREATE_WORKFLOW] = {PW_STMT_CREATE_WORKFLOW, "pawl_create_workflow",
         "select pawl.create_workflow($1)", {PW_TYPE_TEXT}, false},
     /*
-     * A call that finds what an earlier one made writes nothing, so its commit would wait for no standby. It then writes an
-     * empty message into the log: its commit waits, and what was committed before it is replicated when it is.
+     * A trigger that finds the run of an earlier call writes nothing, so its commit would not wait for the standby. It then writes an
+     * empty message to the WAL, so that its commit waits. When that commit is replicated, so are all earlier commits.
      */
     [PW_STMT_TRIGGER] = {PW_STMT_TRIGGER, "pawl_trigger",
         "select run_id, created, handled, "
@@ -92,8 +92,8 @@ static const struct pw_stmt statements[] = {
         false},
 
     /*
-     * The verbs of pawl_client_call(). Arguments are texts that the server reads as the verb's own types. One that is not given is
-     * null, so where the default is something else it stands here.
+     * The verbs of pawl_client_call(). Arguments are texts that the server reads as the verb's own types. An argument that is not given
+     * is null. If the default is another value, the statement contains it.
      */
     [PW_STMT_CALL_NOW] = {PW_STMT_CALL_NOW, "pawl_call_now", "select * from pawl.now()", {0}, true},
     [PW_STMT_CALL_EPOCH] = {PW_STMT_CALL_EPOCH, "pawl_call_epoch", "select * from pawl.epoch()",

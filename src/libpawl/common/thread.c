@@ -4,7 +4,10 @@
 
 #include <signal.h>
 
-/* What the processor raises in the thread that has done something wrong. Where it is blocked, nobody is told: the process is gone. */
+/*
+ * Signals that the processor raises in the thread that caused a fault. If one is blocked, no crash handler runs: the kernel ends the
+ * process.
+ */
 static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 int
