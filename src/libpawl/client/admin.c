@@ -7,7 +7,7 @@
 #include "libpawl/common/error.h"
 #include "pg/script.h"
 
-/* The script is sent once, or again and again if there is a turn. */
+/* Sends the script once, or repeatedly if measure is not NULL. */
 static pawl_status
 send(const pawl_config *config, const char *script, pawl_measure_fn measure, void *userdata,
     pawl_error **error)

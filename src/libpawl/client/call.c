@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any verb of the SQL interface by its name. What it is called with stands here, its text in statements.c. */
+/* Calls any verb of the SQL interface by its name. The arguments of each verb are listed here; its SQL text is in statements.c. */
 #include "libpawl/client/call.h"
 
 #include "base/alloc.h"
@@ -117,7 +117,7 @@ count_arguments(const struct pw_verb *verb)
     return count;
 }
 
-/* Puts each value in its place. Those that are not named stay NULL, for which the statement has the default. */
+/* Puts each value at the position of its argument. Arguments that are not named stay NULL, for which the statement has the default. */
 static int
 place_values(const struct pw_verb *verb, const char *const *names, const char *const *values,
     size_t count, const char **placed, struct pw_error *err)
@@ -142,7 +142,7 @@ place_values(const struct pw_verb *verb, const char *const *names, const char *c
     return PAWL_OK;
 }
 
-/* Whether an argument is JSON. */
+/* Returns true if an argument is JSON. */
 static bool
 is_json(const char *argument)
 {
@@ -154,12 +154,12 @@ is_json(const char *argument)
     return false;
 }
 
-/* What PostgreSQL takes for space between the elements of a list. */
+/* The characters that PostgreSQL accepts as space between the elements of a list. */
 static const char list_space[] = " \t\n\r\v\f";
 
 /*
- * Takes the next element out of a list as PostgreSQL writes it, {1,"{\"a\": 2}"}, without quotes and escapes. at is where an element
- * begins, and then where it ends: at a comma or a brace. False: it is not a list.
+ * Copies the next element of a list as PostgreSQL writes it, {1,"{\"a\": 2}"}, without quotes and escapes. *at is the start of an
+ * element, and afterwards its end: a comma or a brace. Returns false if the text is not a list.
  */
 static bool
 take_element(const char **at, char *element, size_t *size)
@@ -200,13 +200,13 @@ scan_list(const char *list, char *room)
         if (size != 4 || strncasecmp(room, "null", 4) != 0)
             problem = pw_json_scan(room, size, SIZE_MAX, DEPTH_MAX);
     }
-    /* The server would log the whole of a list that something follows. */
+    /* If text followed the list, the server would log the whole list. */
     if (problem == PW_JSON_OK && at[1 + strspn(at + 1, list_space)] != '\0')
         problem = PW_JSON_INVALID;
     return problem;
 }
 
-/* The server would write the beginning of an argument that is not JSON to its log. Limits are the engine's to judge. */
+/* Checks that an argument is JSON: otherwise the server would write its beginning to the log. The engine checks the limits. */
 static int
 check_value(const char *verb, const char *argument, const char *value, struct pw_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs that pawl_client_call() knows. */
+/* The verbs that pawl_client_call() supports. */
 #ifndef PW_LIBPAWL_CALL_H
 #define PW_LIBPAWL_CALL_H
 

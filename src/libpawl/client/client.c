@@ -31,15 +31,15 @@ struct pawl_client {
     struct pw_settings settings;
     struct pw_rand rand;
     struct pw_conn *conn;     /* NULL: to be opened by the next request */
-    struct pw_rows kept;      /* what the last call lent out */
-    int64_t connect_until_us; /* when the attempt to connect that is under way is given up */
+    struct pw_rows kept;      /* rows that the last call lent */
+    int64_t connect_until_us; /* when the current attempt to connect is given up */
     int32_t epoch;            /* the highest that was seen */
     bool epoch_known;         /* this server's is not lower */
     bool unverified_told;
     bool clock_known;
     int64_t clock_offset_us; /* to be added to pw_now_us() */
     int64_t clock_asked_us;
-    int64_t clock_last_us; /* the last time that was given out */
+    int64_t clock_last_us; /* the last time that was returned */
 };
 
 int
@@ -83,7 +83,7 @@ pw_client_settings(const pawl_client *client)
     return &client->settings;
 }
 
-/* Waits a while before the next try, but not beyond the deadline. */
+/* Waits a while before the next attempt, but not beyond the deadline. */
 static void
 back_off(pawl_client *client, unsigned tries, int64_t deadline_us)
 {
@@ -107,8 +107,8 @@ drop_conn(pawl_client *client)
 }
 
 /*
- * One attempt, at most as long as the setting connect_timeout says. If the time for the call is over before, the next call goes on
- * with it: a host that is silent costs its time once, and the one behind it is reached however short calls are.
+ * Makes one attempt to connect, limited by connect_timeout. If the deadline of the call passes first, the next call continues this
+ * attempt. So a silent host costs its time only once, and the next host is reached however short the calls are.
  */
 static int
 connect_once(pawl_client *client, int64_t deadline_us, struct pw_error *err)
@@ -146,7 +146,10 @@ connect_once(pawl_client *client, int64_t deadline_us, struct pw_error *err)
     return PAWL_OK;
 }
 
-/* Reads all that has come since the last call: the end of a connection stands behind the last words of the server. */
+/*
+ * Returns true if the connection is still open. Reads all data that has arrived since the last call: the end of a connection follows the
+ * last messages of the server.
+ */
 static bool
 is_whole(struct pw_conn *conn)
 {
@@ -161,7 +164,7 @@ is_whole(struct pw_conn *conn)
     return pw_conn_state(conn) == PW_CONN_READY;
 }
 
-/* Sees to it that there is a connection which was whole a moment ago, so that few requests are lost on a dead one. */
+/* Ensures that there is a connection that was open a moment ago, so that few requests are lost on a dead one. */
 static int
 need_conn(pawl_client *client, int64_t deadline_us, struct pw_error *err)
 {
@@ -174,7 +177,7 @@ need_conn(pawl_client *client, int64_t deadline_us, struct pw_error *err)
     }
     for (unsigned tries = 1;; tries++) {
         status = connect_once(client, deadline_us, err);
-        /* Who has no memory is told at once, so that he can give some back. */
+        /* PAWL_ENOMEM is returned at once, so that the caller can free memory. */
         if (status == PAWL_OK || status == PAWL_ENOMEM || !err->retryable ||
             pw_now_us() >= deadline_us)
             return status;
@@ -182,7 +185,7 @@ need_conn(pawl_client *client, int64_t deadline_us, struct pw_error *err)
     }
 }
 
-/* The server said no, has rolled back, and would say yes at another time or over another connection. */
+/* Returns true if the server has refused a request and rolled back, and may accept it later or over another connection. */
 static bool
 is_resent(const struct pw_error *err)
 {
@@ -195,8 +198,8 @@ is_resent(const struct pw_error *err)
 static int ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err);
 
 /*
- * Sends once and waits. PAWL_OK: there is a reply, whatever it says. broke tells whether the connection is gone, so that another may
- * do better; ask->lost, whether the server may have seen it.
+ * Sends a request once and waits. PAWL_OK: a reply arrived, even if it is an error. *broke is set if the connection is lost, so that
+ * another one may succeed. ask->lost is set if the server may have received the request.
  */
 static int
 ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *broke,
@@ -210,7 +213,7 @@ ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *
         status = ask_clock(client, ask->deadline_us, err);
     if (status != PAWL_OK)
         return status;
-    /* The connection may have ended behind its answer to that; then nothing is sent. */
+    /* The server may have closed the connection after its reply to ask_clock(); then nothing is sent. */
     ready = pw_conn_state(client->conn) == PW_CONN_READY;
     status = pw_conn_send(client->conn, pw_statement(ask->statement), ask->params, NULL, err);
     *broke = status != PAWL_ENOMEM && status != PAWL_ETOOLARGE;
@@ -224,7 +227,7 @@ ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *
         return PAWL_OK;
     }
     if (*broke) {
-        /* If writing failed half way, the server may have got all of it. */
+        /* The connection was ready: even if writing failed, the server may have received the whole request. */
         /* guard:client_unsent */
         ask->lost = ask->lost || ready;
         drop_conn(client);
@@ -232,7 +235,10 @@ ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *
     return status;
 }
 
-/* What is told when it did not work. Once a reply was lost, no error of a later try says that the first was not done. */
+/*
+ * Decides the error of a failed call. After a lost reply the outcome is unknown: no error of a later attempt proves that the first one
+ * had no effect.
+ */
 static int
 conclude(const struct pw_ask *ask, struct pw_error *err)
 {
@@ -251,7 +257,7 @@ conclude(const struct pw_ask *ask, struct pw_error *err)
     return err->code;
 }
 
-/* What a whole reply comes to. */
+/* Returns the status of a complete reply. Frees the reply unless that is PAWL_OK. */
 static int
 judge_reply(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
 {
@@ -275,7 +281,7 @@ judge_reply(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
 int
 pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
 {
-    struct pw_error said = {0}; /* why the server would not do it then */
+    struct pw_error said = {0}; /* the last refusal of the server */
     int status;
     bool broke;
 
@@ -292,7 +298,10 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
                 return conclude(ask, err);
             said = *err;
         } else if (!broke) {
-            /* That there was no time left for another connection is not why one was needed. */
+            /*
+             * 1. The server refuses the request. 2. The client needs another connection, and the deadline passes. Return the refusal,
+             * which is the cause. Without this, the caller would see only that there was no connection in time.
+             */
             /* guard:client_said */
             if (said.code != PAWL_OK && err->code == PAWL_ECONN && pw_now_us() >= ask->deadline_us)
                 *err = said;
@@ -309,7 +318,7 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
     }
 }
 
-/* What a server said of its clock, which was asked at before_us, and of its epoch. A reply is always done with. */
+/* Reads the clock, which was asked at before_us, and the epoch of a server from its reply. Always frees the reply. */
 static int
 learn(pawl_client *client, struct pw_reply *reply, int64_t before_us, struct pw_error *err)
 {
@@ -372,7 +381,7 @@ pw_client_clock(pawl_client *client, int64_t deadline_us, int64_t *now_us, struc
         if (status != PAWL_OK)
             return status;
     }
-    /* Later than the last one, if only by a microsecond, unless the clock was set back by more than a blink. */
+    /* The result is later than the last one, at least by a microsecond, unless the clock was moved backward by a minute or more. */
     time_us = pw_now_us() + client->clock_offset_us;
     if (time_us <= client->clock_last_us && client->clock_last_us - time_us < CLOCK_MOVED_US)
         time_us = client->clock_last_us + 1;
@@ -464,7 +473,7 @@ pw_client_read_id(const char *text, struct pw_uuid *out, struct pw_error *err)
     return PAWL_EINVAL;
 }
 
-/* Connects once: what is wrong with the settings is to be seen at once. */
+/* Opens a client. Connects once, so that an error in the settings is reported at once. */
 static int
 open_client(const pawl_config *config, pawl_client **out, struct pw_error *err)
 {
@@ -489,7 +498,7 @@ open_client(const pawl_config *config, pawl_client **out, struct pw_error *err)
     if (status != PAWL_OK)
         goto out;
     deadline_us = pw_client_deadline(client);
-    /* Ids are made by the clock of the database; the question also tells whether pawl is installed there. */
+    /* The client makes ids by the clock of the database. The request also shows whether pawl is installed there. */
     status = pw_client_clock(client, deadline_us, &now_us, err);
     if (status != PAWL_OK)
         goto out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of a client share: one connection, one call at a time, and the sending again of what may be sent again. */
+/* The common part of a client: one connection, one call at a time, and the repetition of requests that may be repeated. */
 #ifndef PW_LIBPAWL_CLIENT_H
 #define PW_LIBPAWL_CLIENT_H
 
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What may be done with a request whose reply was lost. */
+/* Whether a request whose reply was lost may be sent again. */
 enum pw_repeat {
-    PW_REPEAT_READ, /* it changes nothing: send it again */
-    PW_REPEAT_WRITE, /* done twice it is done once: send it again; without a reply in the end, nobody knows */
-    PW_REPEAT_NEVER, /* nobody knows, and it is not sent again */
+    PW_REPEAT_READ,  /* it changes nothing: send it again */
+    PW_REPEAT_WRITE, /* idempotent: send it again; without any reply the outcome is unknown */
+    PW_REPEAT_NEVER, /* never sent again: the outcome is unknown */
 };
 
 /* One request. */
@@ -24,60 +24,64 @@ struct pw_ask {
     int statement; /* enum pw_stmt_number */
     const struct pw_params *params;
     enum pw_repeat repeat;
-    bool
-        repeatable; /* the caller, too, may call again: done twice it is done once, also in another call */
+    bool repeatable; /* idempotent even in another call, so the caller may call again */
     int64_t deadline_us;
     bool lost; /* set by pw_client_ask(): it was sent at least once without a reply */
 };
 
 /*
- * Begins a call: the client is of this process, and nobody else uses it. What the call before lent out is freed. On PAWL_OK the
- * caller ends with pw_client_end().
+ * Begins a call: checks that the client belongs to this process and that no other call uses it. Frees the rows that the last call lent.
+ * After PAWL_OK the caller must call pw_client_end().
  */
 int pw_client_begin(pawl_client *client, struct pw_error *err);
 void pw_client_end(pawl_client *client);
 
-/* When a call that begins now must be over. */
+/* Returns the deadline of a call that begins now. */
 int64_t pw_client_deadline(const pawl_client *client);
 
 const struct pw_settings *pw_client_settings(const pawl_client *client);
 
 /*
- * Sends a request and waits for its reply, over as many connections as it takes. On PAWL_OK the caller calls pw_reply_done().
- * PAWL_EUNKNOWN: it may have been done. That is also a commit that may not have reached its standby, and an error that came
- * after a reply was lost.
+ * Sends a request and waits for its reply, over as many connections as needed. After PAWL_OK the caller must call pw_reply_done().
+ * PAWL_EUNKNOWN: the outcome is unknown. That includes a commit that may not have reached its standby, and an error after a lost reply.
  */
 int pw_client_ask(
     pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err);
 
-/* Microseconds since 1970 by the clock of the database, as far as the client knows it; each call gives a later time. */
+/* Sets *now_us to microseconds since 1970 by the clock of the database, as far as the client knows it. Each call returns a later time. */
 int pw_client_clock(
     pawl_client *client, int64_t deadline_us, int64_t *now_us, struct pw_error *err);
 
-/* Asks the database for its time again. moved says whether it is another than was thought, by a minute or more. */
+/* Asks the database for its time again. Sets *moved if the clock differs from the expected time by more than a minute. */
 int pw_client_clock_again(
     pawl_client *client, int64_t deadline_us, bool *moved, struct pw_error *err);
 
-/* The clock was moved by hand: the next pw_client_clock() asks. */
+/* Forgets the clock, because a test has moved it: the next pw_client_clock() asks the database. */
 void pw_client_clock_forget(pawl_client *client);
 
-/* Keeps a reply's rows until the next call begins; takes them over. */
+/* Takes over the rows of a reply, and keeps them until the next call begins. */
 void pw_client_keep(pawl_client *client, struct pw_rows *rows);
 
-/* Whether bytes can be sent as a payload. PAWL_EINVAL or PAWL_ETOOLARGE; what names it. No bytes are fine. */
+/*
+ * Checks that bytes can be sent as a payload; what names the payload in the error. Returns PAWL_OK, PAWL_EINVAL or PAWL_ETOOLARGE. Bytes
+ * with data NULL are valid.
+ */
 int pw_client_check_payload(
     const pawl_client *client, const char *what, pawl_bytes payload, struct pw_error *err);
 
 /*
- * Writes the part of the millisecond into the 12 bits behind an id's milliseconds, as the engine does for events: what one
- * client makes keeps its order.
+ * Writes the fraction of the millisecond into the 12 bits that follow an id's milliseconds, as the engine does for events. So the ids of
+ * one client keep their order.
  */
 void pw_client_stamp_id(int64_t now_us, struct pw_uuid *id);
 
-/* Says why no id could be made of this time: PAWL_EDATABASE if no id can have it, PAWL_ENOMEM if there are no random bytes. */
+/*
+ * Sets the error for an id that could not be made of this time. Returns PAWL_EDATABASE if no id can have this time, PAWL_ENOMEM if there
+ * are no random bytes.
+ */
 int pw_client_no_id(int64_t now_us, struct pw_error *err);
 
-/* Reads a run's id. PAWL_EINVAL. */
+/* Reads a run's id. Returns PAWL_OK or PAWL_EINVAL. */
 int pw_client_read_id(const char *text, struct pw_uuid *out, struct pw_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Telling runs something: signal, emit, cancel, wake. */
+/* Calls that act on runs: signal, emit, cancel, wake. */
 #include "base/uuid.h"
 #include "libpawl/client/client.h"
 #include "libpawl/common/error.h"
@@ -15,7 +15,7 @@ signal_run(pawl_client *client, const char *run_id, const char *name, pawl_bytes
     struct pw_ask ask = {
         .statement = PW_STMT_SIGNAL,
         .params = &params,
-        .repeat = PW_REPEAT_NEVER, /* twice are two signals */
+        .repeat = PW_REPEAT_NEVER, /* a second one would be another signal */
         .deadline_us = pw_client_deadline(client),
     };
     struct pw_reply reply;
@@ -50,7 +50,7 @@ pawl_client_signal(pawl_client *client, const char *run_id, const char *name, pa
     return pw_error_export(&err, none, error);
 }
 
-/* One try, with an id of this moment. */
+/* Makes one attempt, with a new id. */
 static int
 emit_once(pawl_client *client, const char *topic, const char *key, const char *tenant,
     pawl_bytes payload, struct pw_ask *ask, struct pw_error *err)
@@ -96,7 +96,10 @@ emit_event(pawl_client *client, const char *topic, const char *key, const char *
     if (status != PAWL_OK)
         return status;
     status = emit_once(client, topic, key, tenant, payload, &ask, err);
-    /* As for a trigger: a bad argument may be an id of a time that is gone. */
+    /*
+     * PW003 can mean that the id has an old time: if the clock was moved since the client asked, a new id is valid. A trigger does the
+     * same.
+     */
     if (status == PAWL_EINVAL && strcmp(err->sqlstate, "PW003") == 0 && !ask.lost &&
         pw_client_clock_again(client, ask.deadline_us, &moved, &ignored) == PAWL_OK && moved)
         status = emit_once(client, topic, key, tenant, payload, &ask, err);
@@ -117,7 +120,7 @@ pawl_client_emit(pawl_client *client, const char *topic, const char *key, const 
     return pw_error_export(&err, none, error);
 }
 
-/* What a cancel was answered with. A run that was cancelled before is what the caller wants. */
+/* Turns the answer to a cancel into a status. A run that was cancelled before is a success. */
 static int
 judge_cancel(const char *answer, const char *run_id, struct pw_error *err)
 {
@@ -187,7 +190,7 @@ pawl_client_cancel(
     return pw_error_export(&err, none, error);
 }
 
-/* What a wake was answered with. A run that is queued already is what the caller wants. */
+/* Turns the answer to a wake into a status. A run that is already queued is a success. */
 static int
 judge_wake(const char *answer, const char *reason, const char *run_id, struct pw_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Triggering. The client makes the ids, so that a request whose reply was lost can be sent again. */
+/* Triggers runs. The client makes the ids, so that a request whose reply was lost can be sent again. */
 #include "base/alloc.h"
 #include "libpawl/client/client.h"
 #include "libpawl/client/trigger.h"
@@ -27,7 +27,10 @@ tenant_of(const pawl_trigger *trigger)
     return tenant != NULL ? tenant : "";
 }
 
-/* In the slot of its key, so that whoever knows the key knows where the run is; without a key anywhere. */
+/*
+ * Makes the id of a run, in the slot of its key, so that the slot of the run can be computed from the key. Without a key, any slot is
+ * used.
+ */
 static int
 make_id(const pawl_trigger *trigger, const char *key, int64_t now_us, struct pw_uuid *out,
     struct pw_error *err)
@@ -43,7 +46,7 @@ make_id(const pawl_trigger *trigger, const char *key, int64_t now_us, struct pw_
     return pw_client_no_id(now_us, err);
 }
 
-/* The parameters that the two statements have in common, from the fourth to the seventh. */
+/* Adds the parameters that the two statements have in common, from the fourth to the seventh. */
 static void
 add_middle(
     const pawl_trigger *trigger, const struct pw_trigger_values *values, struct pw_params *params)
@@ -60,7 +63,7 @@ add_middle(
     pw_params_text(params, option_of(trigger, PW_TRIGGER_METADATA));
 }
 
-/* And from the ninth on. */
+/* Adds the common parameters from the ninth on. */
 static void
 add_end(
     const pawl_trigger *trigger, const struct pw_trigger_values *values, struct pw_params *params)
@@ -73,7 +76,7 @@ add_end(
     pw_params_text(params, option_of(trigger, PW_TRIGGER_LIMIT_KEY));
 }
 
-/* A bad argument may be an id that is an hour off: then the clock was moved since we asked, and another id will do. */
+/* Returns true if new ids may succeed. PW003 can mean that an id is an hour off, because the clock was moved since the client asked. */
 static bool
 is_worth_new_ids(pawl_client *client, const struct pw_ask *ask, int status, unsigned tries,
     const struct pw_error *err)
@@ -86,7 +89,10 @@ is_worth_new_ids(pawl_client *client, const struct pw_ask *ask, int status, unsi
         pw_client_clock_again(client, ask->deadline_us, &moved, &ignored) == PAWL_OK && moved;
 }
 
-/* One row of the answer. With an id that this call made, finding the run means having made it with a reply that was lost. */
+/*
+ * Reads one row of the answer. This call has created each run whose id it made. If the row says that such a run was found, an earlier
+ * reply was lost.
+ */
 static bool
 read_answer(const struct pw_rows *rows, int row, int column, const struct pw_uuid *made,
     char *run_id, uint32_t *flags)
@@ -107,7 +113,7 @@ read_answer(const struct pw_rows *rows, int row, int column, const struct pw_uui
     return true;
 }
 
-/* Whether another call would find the run of this one. A key that is free once its run has ended would make another. */
+/* Returns true if another call would find the run of this one. A key that is free after its run has ended could create another run. */
 static bool
 is_repeatable(const struct pw_trigger_values *values, bool has_key)
 {
@@ -172,7 +178,7 @@ trigger_one(pawl_client *client, const pawl_trigger *trigger, char *run_id, uint
             pw_reply_done(&reply);
             return status;
         }
-        /* Whoever does not know whether there is a run must be able to ask for it. */
+        /* The outcome is unknown, so the caller needs the id to ask for the run. */
         if (status == PAWL_EUNKNOWN && run_id != NULL)
             pw_uuid_format(&id, run_id);
         if (!values.has_id && is_worth_new_ids(client, &ask, status, tries, err))
@@ -215,8 +221,8 @@ done_many(struct many *many)
 }
 
 /*
- * Ids of one call follow each other, as far as the 12 bits behind the time can tell: rows that come together then stand together
- * in the database's index.
+ * Makes ascending ids for the runs of one call, as far as the 12 bits that follow the time allow. So rows that are created together are
+ * close together in the database's index.
  */
 static int
 make_ids(const pawl_trigger *trigger, int64_t now_us, struct many *many, struct pw_error *err)
@@ -287,7 +293,7 @@ read_many(const struct pw_rows *rows, const pawl_trigger *trigger, const struct 
     return PAWL_OK;
 }
 
-/* As for one run: the ids are all that is left when nobody knows whether there are runs. */
+/* Writes the ids when the outcome is unknown, so that the caller can ask for the runs. */
 static void
 write_ids(const struct many *many, size_t count, char *run_ids)
 {
@@ -295,7 +301,7 @@ write_ids(const struct many *many, size_t count, char *run_ids)
         pw_uuid_format(&many->made[i], run_ids + i * PAWL_ID_SIZE);
 }
 
-/* Sends what is in the arrays, with ids of this moment. */
+/* Sends the arrays, with new ids. */
 static int
 ask_many(pawl_client *client, const pawl_trigger *trigger, const struct pw_trigger_values *values,
     struct many *many, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting for a run to end: asks at once, then less and less often. Nobody is told who waits, so nobody has to be notified. */
+/*
+ * Waits for the end of a run: asks at once, then less and less often. The engine does not know which clients wait, so it notifies none of
+ * them.
+ */
 #include "base/arena.h"
 #include "base/json_read.h"
 #include "base/rand.h"
@@ -13,7 +16,7 @@
 
 enum {
     FIRST_PAUSE_US = 2000,
-    /* A question gets this long in any case, also at the end of a wait. */
+    /* The minimum time for one request, even at the end of a wait. */
     ASK_MIN_US = 1000000,
     MESSAGE_BYTES_MAX = 64 * 1024,
 };
@@ -24,7 +27,7 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The message in the JSON error of a run, if it has one. */
+/* Sets an error with the message of the JSON error of a run, or with fallback if it has none. */
 static void
 set_run_error(struct pw_error *err, int code, const char *fallback, pawl_bytes json)
 {
@@ -43,7 +46,7 @@ set_run_error(struct pw_error *err, int code, const char *fallback, pawl_bytes j
     pw_arena_done(&arena);
 }
 
-/* What an ended run came to. Bytes are borrowed from the rows. */
+/* Reads the result of an ended run. Bytes are borrowed from the rows. */
 static int
 judge_result(
     const struct pw_rows *rows, pawl_bytes *output, pawl_bytes *detail, struct pw_error *err)
@@ -52,7 +55,7 @@ judge_result(
     pawl_bytes found = {NULL, 0};
 
     if (status != NULL && strcmp(status, "SUCCESS") == 0) {
-        (void)pw_rows_bytes(rows, 0, 1, &found.data, &found.size); /* null is no bytes */
+        (void)pw_rows_bytes(rows, 0, 1, &found.data, &found.size); /* null leaves found empty */
         *output = found;
         return PAWL_OK;
     }
@@ -67,7 +70,7 @@ judge_result(
     return err->code;
 }
 
-/* Asks once. PAWL_ETIMEOUT: it has not ended. */
+/* Asks once. Returns PAWL_ETIMEOUT if the run has not ended. */
 static int
 ask_result(pawl_client *client, const struct pw_uuid *id, int64_t deadline_us, pawl_bytes *output,
     pawl_bytes *detail, struct pw_error *err)
@@ -128,7 +131,7 @@ wait_for_run(pawl_client *client, const char *run_id, int64_t timeout_ms, pawl_b
                 least(deadline_us, pw_add_us(until_us > now_us ? until_us : now_us, ASK_MIN_US));
         status = ask_result(client, &id, deadline_us, output, detail, err);
         now_us = pw_now_us();
-        /* A database that is away for a while does not end the wait. */
+        /* A database that is unreachable for a while does not end the wait. */
         if ((status != PAWL_ETIMEOUT && !(status == PAWL_ECONN && err->retryable)) ||
             now_us >= until_us)
             return status;

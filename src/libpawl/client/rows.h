@@ -7,7 +7,10 @@
 #include "pawl/client.h"
 #include "pg/row.h"
 
-/* No rows yet. Made before a call is sent, so that nothing can fail once it was done. NULL: PAWL_ENOMEM. */
+/*
+ * Makes an object without rows, before the call is sent, so that nothing can fail after the call took effect. Returns NULL if out of
+ * memory.
+ */
 pawl_rows *pw_rows_make(struct pw_error *err);
 
 /* Takes the rows over. */

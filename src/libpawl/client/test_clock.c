@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Moving the clock of a database for tests. */
+/* Moves the clock of a database for tests. */
 #include "libpawl/client/client.h"
 #include "libpawl/common/error.h"
 #include "libpawl/common/statements.h"
@@ -42,8 +42,9 @@ pawl_test_advance(pawl_client *client, int64_t by_ms, pawl_error **error)
 
     if (pw_client_begin(client, &err) == PAWL_OK) {
         /*
-         * Housekeeping that is under way meanwhile goes by the old time, and is content with that for a moment. The second call
-         * moves nothing, but makes it due at the new time. The status is in err.
+         * 1. The first call moves the clock while a tick runs in another session. 2. That tick ends with the old time, and no other tick
+         * is due for a moment. 3. The second call moves nothing, but makes a tick due at the new time. Without it, due timers could wait
+         * for that moment. The status is in err.
          */
         if (advance_clock(client, by_ms, &err) == PAWL_OK)
             (void)advance_clock(client, 0, &err);

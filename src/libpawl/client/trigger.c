@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to trigger. Setting something never fails; what is wrong is kept, and said by the call that uses the trigger. */
+/*
+ * The trigger object: a workflow, inputs and options of new runs. Setters never fail; the call that uses the trigger reports their
+ * errors.
+ */
 #include "libpawl/client/trigger.h"
 
 #include "base/alloc.h"
@@ -185,7 +188,7 @@ read_values(const pawl_trigger *trigger, struct pw_trigger_values *out, struct p
     return PAWL_OK;
 }
 
-/* What went wrong while the trigger was being put together. */
+/* Reports an error of the calls that built the trigger. */
 static int
 check_made(const pawl_trigger *trigger, bool many, struct pw_error *err)
 {
@@ -233,7 +236,7 @@ pw_trigger_read(
         status = read_values(trigger, out, err);
     if (status != PAWL_OK || !many)
         return status;
-    /* These are of one run; many have their own. */
+    /* The options key and id are for one run only. */
     if (trigger->options[PW_TRIGGER_KEY] != NULL)
         return refuse_option(
             PW_TRIGGER_KEY, "is for one run; give keys with pawl_trigger_add()", err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What to trigger, as the two calls that use it read it. */
+/* The trigger object, as pawl_client_trigger() and pawl_client_trigger_many() read it. */
 #ifndef PW_LIBPAWL_TRIGGER_H
 #define PW_LIBPAWL_TRIGGER_H
 
@@ -42,7 +42,7 @@ struct pawl_trigger {
     char *workflow;
     char *options[PW_TRIGGER_OPTIONS];
     bool failed[PW_TRIGGER_OPTIONS]; /* there was no memory to keep it */
-    char unknown[64];                /* an option that there is not */
+    char unknown[64];                /* an option that does not exist */
     char *input;
     size_t input_size;
     bool input_failed;
@@ -70,7 +70,10 @@ struct pw_trigger_values {
     struct pw_uuid id;
 };
 
-/* Says what is wrong with it, or reads its options. many: for pawl_client_trigger_many(). PAWL_EINVAL, PAWL_ETOOLARGE, PAWL_ENOMEM. */
+/*
+ * Checks a trigger and reads its options. many: for pawl_client_trigger_many(). Returns PAWL_OK, PAWL_EINVAL, PAWL_ETOOLARGE or
+ * PAWL_ENOMEM.
+ */
 int pw_trigger_read(
     const pawl_trigger *trigger, bool many, struct pw_trigger_values *out, struct pw_error *err);
 
