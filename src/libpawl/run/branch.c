@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of a branch, how a durable call begins and ends in it, and how it gets its answer. */
+/* The life of a branch: how a durable call begins and ends, and how it gets its answer. */
 #include "libpawl/run/branch.h"
 
 #include "base/alloc.h"
@@ -27,7 +27,7 @@ pw_branch_new(struct pw_task *task, pawl_run *trunk, const char *prefix, const c
         return NULL;
     }
     (void)snprintf(
-        text, size + 2, "%s%s%s", prefix, name, name[0] != '\0' ? "/" : ""); /* it has the room */
+        text, size + 2, "%s%s%s", prefix, name, name[0] != '\0' ? "/" : ""); /* it fits */
     run->task = task;
     run->trunk = trunk != NULL ? trunk : run;
     run->origin = run;
@@ -48,7 +48,7 @@ pw_branch_new(struct pw_task *task, pawl_run *trunk, const char *prefix, const c
 void
 pw_branch_free(pawl_run *run)
 {
-    (void)sem_destroy(&run->answered); /* nobody waits for it */
+    (void)sem_destroy(&run->answered); /* no thread waits for it */
     pw_arena_done(&run->arena);
     pw_free(run);
 }
@@ -84,7 +84,10 @@ pw_branch_keep(pawl_run *run, struct pw_json_writer *writer, pawl_bytes *out)
     return status;
 }
 
-/* What the engine puts before the identity of a step to name its undo; inside of a task of a flow also STEP/n/. */
+/*
+ * Returns the maximum size of the text that the engine puts ahead of a step's identity to name its undo. In a task of a flow that
+ * includes STEP/n/.
+ */
 static size_t
 undo_prefix_max(const struct pw_task *task)
 {
@@ -93,7 +96,7 @@ undo_prefix_max(const struct pw_task *task)
     return strlen("rollback:") + (step == NULL ? 0 : strlen(step + 1) + strlen("/1000000/"));
 }
 
-/* Makes the identity of what is asked for, and counts it. */
+/* Makes the identity of a step, wait or child, and counts its name. */
 static pawl_status
 make_identity(pawl_run *run, const char *name)
 {
@@ -126,7 +129,7 @@ make_identity(pawl_run *run, const char *name)
     return PAWL_OK;
 }
 
-/* Which options a call of this kind has. */
+/* Returns the options that a call of this kind accepts. */
 static unsigned
 options_of(enum pw_kind kind)
 {
@@ -187,7 +190,7 @@ pw_branch_leave(pawl_run *run, pawl_status status)
             --*run->counted;
         run->counted = NULL;
     }
-    /* Whatever failed before has been dealt with: what the handler fails with later is another matter. */
+    /* A call has succeeded, so the handler has handled the earlier failure: that one must not make a later failure final. */
     if (status == PAWL_OK)
         run->failure.final = false;
     if (status == PAWL_SUSPENDED || status == PAWL_ECANCELLED || status == PAWL_ELEASE_LOST)
@@ -233,7 +236,7 @@ pw_branch_may_start(pawl_run *run)
 
     if (run->nonblocking && pw_task_await_lease(run->task, run))
         return PAWL_PENDING;
-    /* It answers with the standing, which is looked at below. */
+    /* Its result is the standing, which is checked below. */
     (void)pw_task_may_start(run->task);
     status = pw_branch_standing(run);
     if (status != PAWL_OK)
@@ -291,13 +294,13 @@ wake_others(pawl_run *run)
     }
 }
 
-/* Waits, or says that it does not. */
+/* Waits for the answer. If the branch is nonblocking, does not wait, and returns whether the answer is there. */
 static bool
 has_answer(pawl_run *run)
 {
     if (run->nonblocking)
         return run->returned;
-    /* It fails only when a signal came in between. */
+    /* sem_wait() fails only if a signal interrupts it. */
     while (sem_wait(&run->answered) != 0)
         ;
     wake_others(run);
@@ -347,7 +350,7 @@ pw_branch_drift(pawl_run *run, const char *recorded, enum pw_kind asked)
     return PAWL_SUSPENDED;
 }
 
-/* Adds a branch to those of the run, unless there are too many. */
+/* Adds a branch to the run. Returns false if the run already has PW_BRANCHES_MAX. */
 static bool
 add_bough(pawl_run *trunk, pawl_run *branch)
 {
@@ -363,7 +366,7 @@ add_bough(pawl_run *trunk, pawl_run *branch)
     return room;
 }
 
-/* Adds what was made from run to its branches, or frees it. */
+/* Adds a branch or duplicate that was made from run to its branches, or frees it. */
 static pawl_status
 adopt(pawl_run *run, pawl_run *made)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why things failed: errors as JSON, what a handler says about one, and what it can ask about one. */
+/* Failures: errors as JSON, the error detail that a handler sets, and the calls that return the last error. */
 #include "base/alloc.h"
 #include "base/json_read.h"
 #include "base/json_scan.h"
@@ -35,7 +35,7 @@ write_error(struct pw_arena *arena, const char *code, const char *message)
     pawl_bytes error = no_memory;
     const char *copy;
 
-    /* A byte can become six, or three where it is no character. */
+    /* A byte can become six bytes, or three if it is not part of a character. */
     pw_buf_init(&buf, 6 * (PW_MESSAGE_MAX + 100) + 64);
     pw_json_writer_init(&writer, &buf);
     pw_json_open(&writer, '{');
@@ -79,7 +79,9 @@ pw_error_make(struct pw_arena *arena, const char *code, const char *format, ...)
     return error;
 }
 
-/* The name of a status as a code: lower case, without PAWL_. Time that is over has one code, whoever finds out. */
+/*
+ * Writes the name of a status as a code: lower case, without PAWL_. A timeout has one code, whether a handler or the engine detects it.
+ */
 static void
 write_code(pawl_status status, char *code, size_t room)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a claim ends: what its last item says about what the handler returned. */
+/* The end of a claim: makes the last item of the task from the status that the handler returned. */
 #include "base/json_scan.h"
 #include "libpawl/run/branch.h"
 
 #include <string.h>
 
-/* What the last item is to be. Bytes are in the trunk's arena, or constant. */
+/* Sets the last item. Bytes must be in the trunk's arena, or constant. */
 static void
 set_last(
     pawl_run *trunk, enum pw_kind kind, const char *name, pawl_bytes payload, pawl_bytes option)
@@ -27,7 +27,9 @@ static const char permanent_text[] = "{\"permanent\":true}";
 static const pawl_bytes final = {final_text, sizeof(final_text) - 1};
 static const pawl_bytes permanent = {permanent_text, sizeof(permanent_text) - 1};
 
-/* Whether the failures of a branch were told to its parent, or to one above, which has made of them what it wanted. */
+/*
+ * Returns true if a join has passed the result of a branch, or of a branch above it, to the parent. That parent has handled the failure.
+ */
 static bool
 is_joined(const pawl_run *branch)
 {
@@ -36,7 +38,10 @@ is_joined(const pawl_run *branch)
     return branch != NULL;
 }
 
-/* Of branches that were used without a join, the first that failed with this status explains it. */
+/*
+ * Returns the failure that explains a status: that of the trunk, or that of a branch without a join. The first such branch counts that
+ * has set an error or failed with this status.
+ */
 static struct pw_failure
 why_failed(pawl_run *trunk, pawl_status status)
 {
@@ -79,13 +84,13 @@ set_failure(pawl_run *trunk, pawl_status status)
         pw_json_key(&writer, "retry_after_ms");
         pw_json_add_int(&writer, trunk->said.retry_after_ms);
         pw_json_close(&writer);
-        /* Without memory the workflow's policy says when. */
+        /* If out of memory, the workflow's policy decides when. */
         (void)pw_branch_keep(trunk, &writer, &option);
     }
     set_last(trunk, PW_KIND_FAIL, NULL, pw_bytes_or_null(why.error), option);
 }
 
-/* Names of records that the code did not ask for, as an option; no bytes if there are none. A list that is too long is cut. */
+/* Returns the names of records that the code did not ask for, as an option; empty if there are none. A list that is too long is cut. */
 static pawl_bytes
 list_unused(pawl_run *trunk)
 {
@@ -113,7 +118,7 @@ list_unused(pawl_run *trunk)
     if (count > 0) {
         pw_json_close(&writer);
         pw_json_close(&writer);
-        /* It is for the audit only; without memory the run ends without it. */
+        /* The list is for the audit only: if out of memory, the run ends without it. */
         (void)pw_branch_keep(trunk, &writer, &option);
     }
     pw_buf_done(&buf);
@@ -166,7 +171,7 @@ set_drift(pawl_run *trunk)
     pw_json_key(&writer, "asked");
     pw_json_add_text(&writer, trunk->drift_asked);
     pw_json_close(&writer);
-    /* The engine has words of its own where none are given. */
+    /* If out of memory, the engine uses its own text. */
     (void)pw_branch_keep(trunk, &writer, &option);
     set_last(trunk, PW_KIND_DRIFT, trunk->drift_name, (pawl_bytes){0}, option);
 }
@@ -180,7 +185,10 @@ pawl_run_finish(pawl_run *run, pawl_status status, pawl_bytes output)
     if (!pw_branch_here(run))
         return;
     trunk = run->trunk;
-    /* A handler that goes on although it was told to let go cannot end the run by that. */
+    /*
+     * 1. A call returns PAWL_SUSPENDED, because the run waits. 2. The handler does not return it, but continues and returns another
+     * status. Without this, that status would end a run that waits.
+     */
     /* guard:finish_suspended */
     if (trunk->stuck == PAWL_SUSPENDED)
         status = PAWL_SUSPENDED;
@@ -194,7 +202,7 @@ pawl_run_finish(pawl_run *run, pawl_status status, pawl_bytes output)
     else if (status == PAWL_SUSPENDED && pw_branch_standing(trunk) == PAWL_OK)
         set_last(trunk, PW_KIND_SUSPEND, NULL, none, none);
     else if (status == PAWL_ENOMEM && trunk->task->rolling_back)
-        /* A failure would end the rollback, and nothing is wrong with it. */
+        /* A failure would end the rollback, although no undo failed. */
         set_last(trunk, PW_KIND_RELEASE, NULL, none, none);
     else
         set_failure(trunk, status);

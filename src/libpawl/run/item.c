@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words that pawl.commit has for the kinds of items, and what the value of an answer says. */
+/* The names that pawl.commit has for the kinds of items, and how the value of an answer is read. */
 #include "libpawl/run/item.h"
 #include "base/arena.h"
 #include "base/json_read.h"
@@ -30,7 +30,7 @@ pw_kind_name(enum pw_kind kind)
     return names[kind];
 }
 
-/* Copies bytes that an answer brings to where the handler finds them. False: out of memory. */
+/* Copies a value of an answer to the arena, where the handler finds it. Returns false if out of memory. */
 static bool
 keep(struct pw_arena *arena, struct pw_json value, pawl_bytes *out)
 {

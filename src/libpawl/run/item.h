@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One item of a commit: what a handler wants to be written down about its run. Posted by handlers' threads, sent by the I/O
- * thread together with those of all other runs, answered once.
+ * One item of a commit: something that a handler records about its run. Handlers' threads post items, and the I/O thread sends items of
+ * all runs together. Each item is answered once.
  */
 #ifndef PW_LIBPAWL_ITEM_H
 #define PW_LIBPAWL_ITEM_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the words of pawl.commit; the order is that of the table of names in item.c. */
+/* Kinds of items, as pawl.commit names them; the order is that of the table of names in item.c. */
 enum pw_kind {
     PW_KIND_STEP,
     PW_KIND_BEGIN,
@@ -44,7 +44,7 @@ enum pw_answer {
     PW_ANSWER_FAILED, /* never sent or not understood: out of memory, or the worker has stopped; treated as a lost lease */
 };
 
-/* States of a step in what comes back. */
+/* States of a step or wait in an answer or a record. */
 enum pw_state {
     PW_STATE_NONE,
     PW_STATE_SUCCESS,
@@ -58,7 +58,7 @@ struct pw_task;
 struct pawl_run;
 
 struct pw_item {
-    /* Set by who posts it; texts and bytes live until it is answered. NULL data and INT32_MIN mean null. */
+    /* Set by the thread that posts the item; texts and bytes live until it is answered. NULL data and INT32_MIN mean null. */
     enum pw_kind kind;
     const char *name;
     pawl_bytes payload;
@@ -67,8 +67,8 @@ struct pw_item {
     int32_t millis;
 
     struct pw_task *task;
-    struct pawl_run *
-        branch; /* who waits for the answer; NULL: nobody does, and the item is freed when it is answered */
+    /* The branch that waits for the answer. NULL for a note, which is freed when it is answered, and for a task's last item. */
+    struct pawl_run *branch;
     struct pw_list link;
 
     /* The answer, written by the I/O thread before it wakes the branch. Bytes are copies in the branch's arena. */
@@ -78,14 +78,14 @@ struct pw_item {
     pawl_bytes output;
     pawl_bytes error;
     const char *error_code;
-    bool final;       /* a failure was the last one */
-    int64_t delay_ms; /* else: until the next try */
-    bool approved;    /* output is the decision of an approval, and says yes */
+    bool final;       /* a failure is final */
+    int64_t delay_ms; /* otherwise: the time until the next attempt */
+    bool approved;    /* output is the decision of an approval: approved */
 };
 
 /*
- * What the value of an answer says; bytes are copied to the arena, and without one they are passed over. False: out of memory, or it makes
- * no sense.
+ * Reads the value of an answer into the item, and copies bytes to the arena. Without an arena, reads only final and delay_ms. Returns
+ * false if out of memory or the value is malformed.
  */
 bool pw_item_read(struct pw_item *item, struct pw_arena *arena, const char *data, size_t size);
 

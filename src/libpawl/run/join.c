@@ -19,15 +19,15 @@ struct join {
     pawl_status status;
 };
 
-/* Those of a branch that were not joined yet, in its arena. */
+/* The branches that were added to a branch and not joined yet, in that branch's arena. */
 struct pw_joins {
     struct join *list;
     size_t count;
     size_t room;
-    atomic_size_t next; /* the first that no thread has taken */
+    atomic_size_t next; /* the first branch that no thread has taken */
 };
 
-/* Makes room for one more. */
+/* Makes space for one more branch. */
 static bool
 reserve(pawl_run *run)
 {
@@ -108,7 +108,7 @@ execute(struct join *join)
         status = PAWL_SUSPENDED;
     else if (status == PAWL_OK)
         status = pw_branch_end(branch, "branch");
-    /* What it returned may go with its thread. */
+    /* The output may end with this thread, so copy it. */
     if (status == PAWL_OK && join->output != NULL && output.data != NULL)
         status = pw_branch_copy(branch, output, &join->result);
     join->status = status;
@@ -127,8 +127,8 @@ execute_branches(void *argument)
 }
 
 /*
- * How much a status decides about those of all branches: the first of the highest wins. A branch that waits
- * wins over failures: which one is the first is not known before all have ended, and a replay must not come to another.
+ * Returns the weight of the status of a branch: the first branch with the highest weight decides the status of the join. A branch that
+ * waits outweighs failed ones. The first failure is known only after all branches have ended, and a replay must reach the same decision.
  */
 static int
 weight_of(pawl_status status)
@@ -147,7 +147,7 @@ weight_of(pawl_status status)
     }
 }
 
-/* What all of them together came to. */
+/* Decides the status of a join, and returns outputs. If a branch failed, stores its error in run. */
 static pawl_status
 decide(pawl_run *run, const struct pw_joins *joins)
 {
@@ -191,7 +191,7 @@ pawl_branches_join(pawl_run *run)
     atomic_store(&joins->next, 0);
     stack = pw_task_thread_stack(run->task);
     wanted = joins->count < THREADS_MAX ? joins->count - 1 : THREADS_MAX - 1;
-    /* This thread executes branches, too. So they come to their end even if no other can be started. */
+    /* This thread executes branches, too. So all of them end even if no other thread can be started. */
     while (
         started < wanted && pw_thread_start(&threads[started], stack, execute_branches, joins) == 0)
         started++;

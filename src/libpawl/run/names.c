@@ -10,7 +10,7 @@
 static const size_t size_first = 16;
 static const size_t name_max = 100;
 
-/* FNV-1a: the names are the author's own, so nobody gains by making them collide. */
+/* FNV-1a: the names come from the author of the handler, who gains nothing if they collide. */
 static uint32_t
 hash_text(const char *text)
 {

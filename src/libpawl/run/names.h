@@ -22,10 +22,10 @@ struct pw_names {
     size_t used;
 };
 
-/* The count of a name, 0 if it is new, to be changed by the caller before the next call. NULL: out of memory. */
+/* Returns the count of a name, 0 if it is new; the caller changes it before the next call. Returns NULL if out of memory. */
 uint32_t *pw_names_count(struct pw_names *names, struct pw_arena *arena, const char *text);
 
-/* Whether this can be the name of a step, a wait, a child or a branch. text may be NULL, which is none. */
+/* Returns true if text is valid as the name of a step, a wait, a child or a branch. NULL is not valid. */
 bool pw_name_valid(const char *text);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes: log lines and signs of progress that are kept with the run. Nobody waits for them, and they are dropped before they do harm. */
+/*
+ * Notes: log lines and progress reports that are stored with the run. No handler waits for them. Notes over the limit, or without memory,
+ * are dropped.
+ */
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "libpawl/run/branch.h"
@@ -25,7 +28,7 @@ mend_text(char *text)
     }
 }
 
-/* The length of a text that is cut to at most so many bytes. */
+/* Returns the length of a text that is cut to at most max bytes. */
 static size_t
 cut_length(const char *text, size_t max)
 {
@@ -81,7 +84,7 @@ static PAWL_PRINTF(4, 0) void add_note(
     pawl_run *trunk = run->trunk;
     struct pw_item *item = NULL;
 
-    /* Looked at first, so that the count cannot run away, and then taken, so that it is exact. */
+    /* The counter is read first, so that it cannot grow without limit, and then raised, so that it is exact. */
     if (pw_branch_standing(run) == PAWL_OK && atomic_load(&trunk->notes) < PW_NOTES_MAX &&
         atomic_fetch_add(&trunk->notes, 1) < PW_NOTES_MAX)
         item = make_note(name, format, args);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The engine takes options of 64 kB together; this leaves room for the rest. */
+/* The engine accepts at most 64 kB of options in one item; this leaves space for the other options. */
 static const size_t json_max = 60000;
 static const unsigned depth_max = 60;
 static const size_t text_max = 500;
@@ -31,7 +31,7 @@ struct option {
     enum form form;
     int64_t min;
     int64_t max;
-    const char *mistake; /* what is said about a value that it cannot have */
+    const char *mistake; /* the text for a value that is not accepted */
 };
 
 /* Ten years in milliseconds; a constant expression. */
@@ -194,7 +194,7 @@ pw_options_write(const struct pw_options *options, enum pw_option option, const 
     }
 }
 
-/* Whether any of the options from first to last is given. */
+/* Returns true if any of the options from first to last is given. */
 static bool
 any_given(const struct pw_options *options, enum pw_option first, enum pw_option last)
 {

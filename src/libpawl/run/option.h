@@ -9,7 +9,7 @@
 struct pw_arena;
 struct pw_json_writer;
 
-/* For what an option can be; bits. */
+/* The calls that accept an option, as bits. */
 enum pw_option_for {
     PW_FOR_STEP = 1,
     PW_FOR_EVENT = 2,
@@ -40,16 +40,16 @@ enum pw_option {
 /* All zero is none. Texts are in the arena of the branch. */
 struct pw_options {
     const char *values[PW_OPTIONS]; /* NULL: not given; else of the right form */
-    const char *mistake;            /* what is wrong with one that was given */
+    const char *mistake;            /* what is wrong with an option */
     const char *about;              /* the option that the mistake is about, cut */
     bool oom;
 };
 
-/* Takes one option; value NULL takes it back. A mistake is kept until somebody asks; the first one counts. */
+/* Sets one option; value NULL unsets it. An invalid option is stored until pw_options_fit() reports it; the first one counts. */
 void pw_options_set(
     struct pw_options *options, struct pw_arena *arena, const char *name, const char *value);
 
-/* Whether all that was given is good, and meant for this kind of call; else mistake and about are set. */
+/* Returns true if all options are valid and accepted by this kind of call. Otherwise mistake and about are set. */
 bool pw_options_fit(struct pw_options *options, unsigned call);
 
 /* The number of an option that is given, or default_value. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the record of a run from what a claim returned, and finds entries in it. */
+/* Reads the record of a run that a claim returned, and finds entries in it. */
 #include "libpawl/run/record.h"
 
 #include "base/alloc.h"
@@ -37,7 +37,7 @@ add_entry(struct gathering *gathering)
     return entry;
 }
 
-/* Copies a value into the arena; null and nothing are no bytes. */
+/* Copies a value into the arena. A value that is null or missing leaves *out unchanged. Returns false if out of memory. */
 static bool
 keep_bytes(struct pw_json value, struct pw_arena *arena, pawl_bytes *out)
 {
@@ -48,7 +48,7 @@ keep_bytes(struct pw_json value, struct pw_arena *arena, pawl_bytes *out)
     return out->data != NULL;
 }
 
-/* The same for a text, which may be not asked for. */
+/* The same for a text. out may be NULL. */
 static bool
 keep_text(struct pw_json value, struct pw_arena *arena, const char **out)
 {
@@ -96,7 +96,7 @@ pw_record_state(struct pw_json value)
     return pw_json_is(value, "\"PAUSED\"") ? PW_STATE_PAUSED : PW_STATE_NONE;
 }
 
-/* One member of a step or an open wait. */
+/* Reads one member of a step or an open wait. */
 static bool
 read_member(
     struct pw_entry *entry, struct pw_arena *arena, struct pw_json key, struct pw_json value)
@@ -124,7 +124,7 @@ read_member(
     return true;
 }
 
-/* A list of steps, or of open waits, which have no state of their own. */
+/* Reads a list of steps, or of open waits, whose elements have no state. */
 static bool
 read_list(struct gathering *gathering, struct pw_json list, enum pw_state state)
 {
@@ -148,14 +148,14 @@ read_list(struct gathering *gathering, struct pw_json list, enum pw_state state)
             entry->state != PW_STATE_NONE;
         if (ok && strcmp(entry->kind, "approval") == 0 && entry->output.data != NULL) {
             element = (struct pw_json){entry->output.data, entry->output.size};
-            /* Anything but a clear yes is none. */
+            /* Any value except true counts as not approved. */
             (void)pw_json_to_bool(pw_json_member(element, "approved"), &entry->approved);
         }
     }
     return ok && !elements.bad && !elements.object;
 }
 
-/* Failed tries, by the names of their steps. */
+/* Reads failed attempts, by the names of their steps. */
 static bool
 read_tries(struct gathering *gathering, struct pw_json tries)
 {
@@ -233,7 +233,7 @@ read_undos(struct pw_record *record, struct pw_arena *arena, struct pw_json list
     return true;
 }
 
-/* The highest number given out so far. */
+/* Returns the highest sequence number of all entries. */
 static int32_t
 highest_seq(const struct gathering *gathering)
 {
@@ -287,7 +287,7 @@ pw_record_read(struct pw_record *record, struct pw_arena *arena, pawl_bytes json
     return ok;
 }
 
-/* By name; of the same name, what has a record before what has tries only. */
+/* Orders entries by name. An entry with a record precedes an entry of the same name that has only failed attempts. */
 static int
 compare_entries(const void *a, const void *b)
 {

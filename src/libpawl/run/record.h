@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is recorded about a run that ran before: its steps, open waits, failed tries and undos, found by name. */
+/* The record of a run that was executed before: its steps, open waits, failed attempts and undos, found by name. */
 #ifndef PW_LIBPAWL_RECORD_H
 #define PW_LIBPAWL_RECORD_H
 
@@ -15,15 +15,15 @@
 /* One thing recorded under a step's identity. */
 struct pw_entry {
     const char *name;    /* BRANCH/NAME#n */
-    const char *kind;    /* step, sleep, event, signal, approval, child; "" for a try alone */
-    enum pw_state state; /* PAUSED: an open wait; NONE: only tries */
+    const char *kind;    /* step, sleep, event, signal, approval, child; "": only failed attempts */
+    enum pw_state state; /* PAUSED: an open wait; NONE: only failed attempts */
     int32_t seq;
     pawl_bytes output;
     pawl_bytes error;
     const char *error_code; /* "" if it has none */
     bool approved;
-    int32_t failures; /* tries that failed so far */
-    int64_t due_us;   /* when the next may be made, on the clock of pw_now_us(); 0: now */
+    int32_t failures; /* failed attempts so far */
+    int64_t due_us;   /* when the next attempt may start, on the clock of pw_now_us(); 0: now */
     bool used;        /* the code has asked for it */
 };
 
@@ -32,7 +32,7 @@ struct pw_undo {
     const char *name; /* the step's identity; the undo's is rollback: and this */
     const char *handler;
     pawl_bytes input;
-    pawl_bytes policy; /* JSON, or no bytes */
+    pawl_bytes policy; /* JSON, or empty */
     pawl_bytes output;
     bool uncertain;
 };
@@ -47,23 +47,23 @@ struct pw_record {
 };
 
 /*
- * Reads what a claim returned as record, with the clock of the database and ours at that moment. Everything that is kept is copied into
- * the arena, json may go. False: out of memory, or it makes no sense.
+ * Reads the record that a claim returned. db_now_us and now_us are the clocks of the database and of this process at that moment. Copies
+ * everything into the arena, so json may be freed. Returns false if out of memory or the record is malformed.
  */
 bool pw_record_read(struct pw_record *record, struct pw_arena *arena, pawl_bytes json,
     int64_t db_now_us, int64_t now_us);
 
-/* The state that a JSON string names: one that was skipped counts as a success. NONE for what is no state. */
+/* Returns the state that a JSON string names; SKIPPED counts as a success. Returns PW_STATE_NONE if it names no state. */
 enum pw_state pw_record_state(struct pw_json value);
 
 /*
- * The code and the message of a JSON error, "" where it has none; either may be NULL. One that is no object is all message; the error of a child is that of
- * the run that it tells of. False: out of memory.
+ * Reads the code and the message of a JSON error, "" if it has none; either pointer may be NULL. An error that is not an object is the
+ * message. The error of a child has the message of its run. Returns false if out of memory.
  */
 bool pw_record_read_error(
     pawl_bytes error, struct pw_arena *arena, const char **code, const char **message);
 
-/* Sorts the entries once they are all there, and makes one of those with the same name. */
+/* Sorts the entries when all have been read, and merges entries of the same name. */
 void pw_record_sort(struct pw_record *record);
 
 /* The entry of this name, or NULL. */

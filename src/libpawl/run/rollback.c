@@ -12,7 +12,7 @@ pawl_run_rolling_back(const pawl_run *run)
     return run != NULL && run->task->rolling_back;
 }
 
-/* Opens the step that undoes another, unless that is done. PAWL_OK: it is. */
+/* Opens the step that executes an undo. Returns PAWL_OK if the undo is already recorded. */
 static pawl_status
 begin_undo(pawl_run *run, const struct pw_undo *undo)
 {

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of one step in the heartbeat, at most: the names are plain. */
+/* Maximum size of one step in the heartbeat, in bytes: names need no escapes. */
 static const size_t running_max = 200 + PW_IDENTITY_MAX;
 
 pawl_run *
@@ -39,7 +39,7 @@ pw_run_free(pawl_run *run)
         pw_list_remove(link);
         pw_branch_free(PW_CONTAINER(link, pawl_run, bough));
     }
-    (void)pthread_mutex_destroy(&run->lock); /* nobody holds it */
+    (void)pthread_mutex_destroy(&run->lock); /* no thread holds it */
     pw_branch_free(run);
 }
 
@@ -79,7 +79,7 @@ pw_run_wake(struct pw_list *woken)
         }
         parent = pw_list_next(woken, parent);
     }
-    /* Once the first is awake, all of them may go on and be freed. */
+    /* Once the first branch is awake, all of them can continue and be freed. */
     while ((link = pw_list_first(woken)) != NULL)
         pw_list_remove(link);
     if (first != NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps: begun unless they are recorded, executed by the caller, recorded once. */
+/* Steps: a step begins unless it is recorded, the caller executes it, and it is recorded once. */
 #include "base/json_scan.h"
 #include "base/time.h"
 #include "libpawl/run/branch.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is recorded about a step, as a call returns it. */
+/* Returns the record of a step as the result of a call. */
 static pawl_status
 deliver(pawl_run *run, enum pw_state state, pawl_bytes output, pawl_bytes error, pawl_bytes *out)
 {
@@ -20,7 +20,7 @@ deliver(pawl_run *run, enum pw_state state, pawl_bytes output, pawl_bytes error,
     return PAWL_OK;
 }
 
-/* The step is being executed, as everybody can see. */
+/* Marks the step as executing, for the heartbeat, and sets its deadline, for pawl_run_check(). */
 static void
 start_clock(pawl_run *run)
 {
@@ -52,7 +52,7 @@ pw_step_open(pawl_run *run, int64_t limit_ms)
     return PAWL_EXECUTE;
 }
 
-/* The step is no longer executed; returns how long it was, in microseconds. */
+/* Marks the step as not executing. Returns its duration in microseconds. */
 static int64_t
 stop_clock(pawl_run *run)
 {
@@ -95,8 +95,8 @@ limit_of(const pawl_run *run)
 }
 
 /*
- * Opens the step once it may start. That is asked again when its begin is answered: the run may have been cancelled or lost meanwhile. A
- * step that was begun and is not executed does no harm, its undo is told that it is uncertain.
+ * Opens the step if it may start. This is checked again after the answer to its begin, because the run may have been cancelled or lost in
+ * the meantime. A step that was begun and is not executed does no harm: its undo learns that the step is uncertain.
  */
 static pawl_status
 open_step(pawl_run *run)
@@ -128,7 +128,7 @@ take_begin(pawl_run *run, pawl_bytes *output)
     return open_step(run);
 }
 
-/* A step that is not recorded yet. */
+/* Starts a step that is not recorded yet. */
 static pawl_status
 start_step(pawl_run *run, struct pw_entry *entry, pawl_bytes *output)
 {
@@ -146,7 +146,7 @@ start_step(pawl_run *run, struct pw_entry *entry, pawl_bytes *output)
     return status != PAWL_OK ? status : take_begin(run, output);
 }
 
-/* PAWL_EXECUTE, and the step is open; or what is recorded; or why it cannot be begun. */
+/* Begins a step. Returns PAWL_EXECUTE if the step is open now, the recorded result, or the reason why it cannot begin. */
 static pawl_status
 begin_step(pawl_run *run, const char *name, pawl_bytes *output)
 {
@@ -167,7 +167,7 @@ begin_step(pawl_run *run, const char *name, pawl_bytes *output)
     return start_step(run, entry, output);
 }
 
-/* Posts a try that failed. */
+/* Posts a failed attempt. */
 static pawl_status
 post_failure(pawl_run *run, bool permanent, pawl_bytes error)
 {
@@ -193,7 +193,7 @@ post_failure(pawl_run *run, bool permanent, pawl_bytes error)
         pw_json_key(&writer, "retry_after_ms");
         pw_json_add_int(&writer, run->said.retry_after_ms);
     }
-    /* A resent item is counted once only because it says which failure it is. */
+    /* The number of the failure lets the engine count a resent item only once. */
     pw_json_key(&writer, "failure");
     pw_json_add_int(&writer, step->entry != NULL ? (int64_t)step->entry->failures + 1 : 1);
     pw_json_close(&writer);
@@ -203,7 +203,7 @@ post_failure(pawl_run *run, bool permanent, pawl_bytes error)
     return status;
 }
 
-/* Posts the output of a step, or a failure if it cannot be recorded. wanted: the caller asks for it. */
+/* Posts the output of a step, or a failure if the output cannot be recorded. wanted: the caller asks for the output. */
 static pawl_status
 post_output(pawl_run *run, pawl_bytes output, int64_t taken_us, bool wanted)
 {
@@ -224,8 +224,8 @@ post_output(pawl_run *run, pawl_bytes output, int64_t taken_us, bool wanted)
                 "the output of the step, %zu bytes, %s", output.size,
                 pw_json_problem_text(problem)));
     /*
-     * The caller's bytes live until it returns, which a nonblocking one does before the answer is there. And what is handed out is
-     * copied before it is recorded: without memory nothing has happened.
+     * A nonblocking caller returns before the answer arrives, and its bytes may end then. An output that is returned is copied before it
+     * is recorded: if out of memory, nothing has happened.
      */
     if ((run->nonblocking || wanted) && pw_branch_copy(run, output, &output) != PAWL_OK)
         return PAWL_ENOMEM;
@@ -249,7 +249,9 @@ error_of_step(pawl_run *run, pawl_status status)
     return pw_error_of_status(&run->arena, status);
 }
 
-/* Whether a step returned this because its run is to stop, which is no failure of the step. Nothing can suspend it in between. */
+/*
+ * Returns true if a step returned this status because its run must stop, which is not a failure of the step. A step cannot be suspended.
+ */
 static bool
 is_about_run(const pawl_run *run, pawl_status status)
 {
@@ -257,7 +259,7 @@ is_about_run(const pawl_run *run, pawl_status status)
         pw_branch_standing(run) != PAWL_OK;
 }
 
-/* The step is over, one way or another. */
+/* Closes a step that ended with this status. */
 static pawl_status
 close_step(pawl_run *run, pawl_status status)
 {
@@ -265,7 +267,7 @@ close_step(pawl_run *run, pawl_status status)
     run->said = run->step.said_before;
     if (run->step.undo != NULL && status == PAWL_OK)
         run->trunk->undo_at++;
-    /* Nothing can be undone behind it. */
+    /* No undo can follow one that failed. */
     if (run->step.undo != NULL && status == PAWL_EFAILED)
         run->stuck = PAWL_EFAILED;
     (void)pw_branch_leave(run, status);
@@ -276,7 +278,7 @@ close_step(pawl_run *run, pawl_status status)
     return status;
 }
 
-/* Without memory nothing has happened: the step is open still, unless its function has returned. */
+/* Handles a lack of memory: nothing was recorded, and the step stays open, unless its function has returned. */
 static pawl_status
 stay_open(pawl_run *run)
 {
@@ -288,7 +290,7 @@ stay_open(pawl_run *run)
     return PAWL_ENOMEM;
 }
 
-/* Takes the answer to what a step came to. PAWL_EXECUTE: something else was posted instead. */
+/* Takes the answer to the result of a step. Returns PAWL_EXECUTE if another item was posted instead. */
 static pawl_status
 take_record(pawl_run *run, pawl_bytes *out)
 {
@@ -319,7 +321,7 @@ take_record(pawl_run *run, pawl_bytes *out)
     return deliver(run, PW_STATE_SUCCESS, item->payload, (pawl_bytes){0}, out);
 }
 
-/* Waits until it is decided what the step came to. */
+/* Waits until the result of the step is recorded or rejected. */
 static pawl_status
 settle_step(pawl_run *run, pawl_bytes *out)
 {
@@ -362,10 +364,10 @@ pawl_run_set_option(pawl_run *run, const char *option, const char *value)
     if (run->phase == PW_PHASE_NONE) {
         pw_options_set(&run->options, &run->arena, option, value);
     } else if (run->phase == PW_PHASE_OPEN) {
-        /* Those of the open step are in use; the next call says what is wrong. */
+        /* The options of the open step are in use; the next call reports the error. */
         run->step.late_option = true;
     }
-    /* Else the call is being repeated, with its options. */
+    /* In the other phases the caller repeats a call, which already has its options. */
 }
 
 pawl_status
@@ -413,7 +415,7 @@ pawl_step_finish(pawl_run *run, pawl_status status, pawl_bytes output, pawl_byte
     return end_step(run, status, output, recorded);
 }
 
-/* The text with which the caller's transaction can record the step; NULL: out of memory. */
+/* Returns the token with which the caller's transaction can record the step, or NULL if out of memory. */
 static const char *
 make_token(pawl_run *run)
 {
@@ -471,8 +473,8 @@ static const char defer_policy[] =
     "{\"max_attempts\":300,\"base_ms\":5000,\"factor\":2,\"cap_ms\":300000,\"jitter\":0.2}";
 
 /*
- * Under these failed tries are counted of runs that a worker cannot execute, so that nothing is taken from the tries of their own
- * steps. No step of a handler has the number 0.
+ * Identities under which deferrals of a run are counted, so that they use no attempt of the run's own steps. No step of a handler has the
+ * number 0.
  */
 static const char no_handler[] = "no_handler#0";
 static const char no_undo_handler[] = "rollback:no_undo_handler#0";
@@ -529,7 +531,7 @@ pawl_step_key(pawl_run *run)
     if (run == NULL || run->phase != PW_PHASE_OPEN)
         return NULL;
     key = run->step.key;
-    /* It has the room: all three are bounded. */
+    /* The key has enough space: all three parts are bounded. */
     if (key[0] == '\0' && run->task->number == 0)
         (void)snprintf(key, PW_KEY_MAX, "%s/%s", run->task->id_text, run->identity);
     else if (key[0] == '\0')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claimed task: what the claim said about it, and its standing with the worker. Made by the I/O thread from a row of a claim,
- * used by the threads of its handler, given back to the I/O thread when the handler has finished, freed there.
+ * A claimed task: the data that the claim returned, and its standing with the worker. The I/O thread makes it from a row of a claim, and
+ * the threads of its handler use it. After the handler has finished, the I/O thread takes it back and frees it.
  */
 #ifndef PW_LIBPAWL_TASK_H
 #define PW_LIBPAWL_TASK_H
@@ -18,7 +18,7 @@
 
 struct pawl_worker;
 
-/* Why a handler should stop. Never goes back to what is before it here. */
+/* Why a handler should stop. The standing of a task moves only down this list, never up. */
 enum pw_standing {
     PW_GOES_ON,
     PW_PAUSED, /* by an operator: nothing new is started */
@@ -28,8 +28,7 @@ enum pw_standing {
 
 struct pw_task {
     struct pawl_worker *worker;
-    struct pw_arena
-        arena; /* what the claim said; written before handlers see the task, read only after */
+    struct pw_arena arena; /* data of the claim; read-only once handlers see the task */
 
     struct pw_uuid id;
     char id_text[PAWL_ID_SIZE];
@@ -49,58 +48,57 @@ struct pw_task {
     struct pw_record record;
 
     void *userdata;       /* of the handler that the worker has for this workflow */
-    struct pawl_run *run; /* the main branch, which owns the others */
+    struct pawl_run *run; /* the main branch, which owns all other branches */
 
-    atomic_int standing; /* enum pw_standing; written by the I/O thread */
-    atomic_int seq;      /* the last that was given out */
+    /* enum pw_standing; the I/O thread writes it, and handlers' threads do once the worker has stopped. */
+    atomic_int standing;
+    atomic_int seq; /* the last number that was assigned */
 
-    /* Of the I/O thread alone. */
+    /* Used by the I/O thread only. */
     int writer;
-    struct pw_list
-        link; /* in the queue of runs that were claimed and not handed out; guarded by the worker's lock */
+    struct pw_list link;        /* in the inbox's list of new runs; guarded by its lock */
     struct pw_list parked_link; /* in the list of tasks with parked items */
-    struct pw_list items;       /* parked: busy, or behind a busy one */
+    struct pw_list items;       /* parked items: busy, or after a busy item */
     int64_t parked_until_us;
     unsigned parked_tries;
     size_t pending;      /* items that are not answered */
     bool finished;       /* its last item was posted */
-    bool ended;          /* and answered */
-    bool unwritten;      /* and says what the handler came to; guarded by the worker's lock */
+    bool ended;          /* its last item was answered */
+    bool unwritten;      /* its last item is a result, not a release; guarded by the inbox's lock */
     bool failed_instead; /* its last item was refused once, and is a failure now */
     struct pw_item last; /* complete, fail, suspend, release or drift */
 };
 
-/*
- * Below: what the handlers' side calls of the worker's.
- */
+/* Functions of the worker that the handlers' side calls. */
 
 /*
- * Posts an item; item->task must be set. If item->branch is set, pw_run_answered(branch) will be called from the I/O thread when it is
- * answered: always, whatever breaks, but not before it is decided. Any thread; never blocks.
+ * Posts an item; item->task must be set. If item->branch is set, pw_run_answered(branch) is called when the item is answered: always,
+ * whatever breaks, but not before it is decided. The I/O thread calls it, or this call does if the worker has stopped. Any thread; never
+ * blocks.
  */
 void pw_task_post(struct pw_item *item);
 
 /*
- * Posts task->last, after which the task belongs to the I/O thread: it calls pw_run_free(task->run) and frees the task when that
- * is decided.
+ * Posts task->last, after which the task belongs to the I/O thread. That thread calls pw_run_free(task->run) and frees the task when all
+ * its items are answered. If the worker has stopped, this call does both.
  */
 void pw_task_post_last(struct pw_task *task);
 
 /*
- * Whether the process was forked after the worker was made: then its thread is not here, its locks may be held for ever, and nothing
- * may be posted. Any thread.
+ * Returns true if the process was forked after the worker was made. Then the I/O thread does not exist here, its locks may be held
+ * forever, and nothing must be posted. Any thread.
  */
 bool pw_task_foreign(const struct pw_task *task);
 
 /*
- * Whether something new may be started: waits, for a moment, while the worker does not know whether its lease still holds, and
- * then tells the task's standing. Fast in the common case.
+ * Returns the task's standing before something new is started. First waits while the worker does not know whether its lease still holds.
+ * Fast in the common case.
  */
 enum pw_standing pw_task_may_start(struct pw_task *task);
 
 /*
- * The same for a caller that does not wait: true if the worker does not know, and then pawl_worker_next() returns the branch when it
- * does.
+ * The same for a nonblocking branch: returns true if the worker does not know whether its lease holds. pawl_worker_next() returns the
+ * branch when the worker knows.
  */
 bool pw_task_await_lease(struct pw_task *task, struct pawl_run *branch);
 
@@ -111,7 +109,7 @@ size_t pw_task_memory_max(const struct pw_task *task);
 /* The size of a thread's stack, 0 for the system's default. Any thread. */
 size_t pw_task_thread_stack(const struct pw_task *task);
 
-/* Called when the branch of a nonblocking user can go on: pawl_worker_next() will return it. I/O thread. */
+/* Offers a nonblocking branch that can continue: pawl_worker_next() will return it. Any thread. */
 void pw_worker_ready(struct pawl_worker *worker, struct pawl_run *branch);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting: sleeps, events, signals, decisions of people, children. */
+/* Waits: sleeps, events, signals, approvals, children. */
 #include "base/json_read.h"
 #include "base/json_scan.h"
 #include "libpawl/run/branch.h"
 
 #include <string.h>
 
-/* The engine takes options of 64 kB together. */
+/* The engine accepts at most 64 kB of options in one item. */
 static const size_t form_max = 60000;
 
-/* What is waited for. */
+/* The request of a wait. */
 struct ask {
     enum pw_kind kind;
-    int64_t ms; /* how long a sleep is, or a wait may be; -1: without end */
+    int64_t ms; /* the duration of a sleep, or the time limit of a wait; -1: none */
     const char *topic;
     pawl_bytes form;
     const char *workflow;
@@ -51,7 +51,7 @@ write_child(pawl_run *run, const struct ask *ask, struct pw_json_writer *writer)
     pw_options_write(&run->options, PW_OPTION_LIMIT_KEY, "limit_key", writer);
 }
 
-/* The option of the item; no bytes if it needs none. */
+/* Makes the option of the item; empty if it needs none. */
 static pawl_status
 make_option(pawl_run *run, const struct ask *ask, pawl_bytes *option)
 {
@@ -82,7 +82,7 @@ make_option(pawl_run *run, const struct ask *ask, pawl_bytes *option)
     return pw_branch_keep(run, &writer, option);
 }
 
-/* A wait that is over, or open, as a call returns it. */
+/* Returns the record of a wait, ended or open, as the result of a call. */
 static pawl_status
 deliver(pawl_run *run, const struct ask *ask, const struct pw_entry *end, pawl_bytes *out)
 {
@@ -149,7 +149,7 @@ begin_wait(pawl_run *run, const char *name, const struct ask *ask, pawl_bytes *o
     if (status == PAWL_ETOOLARGE)
         return pw_branch_mistake(
             run, "\"%s\": what is waited for, and its options, are too large", name);
-    /* The caller's bytes live until it returns, which a nonblocking one does before the answer is there. */
+    /* A nonblocking caller returns before the answer arrives, and its bytes may end then. */
     if (status == PAWL_OK && run->nonblocking && input.data != NULL)
         status = pw_branch_copy(run, input, &input);
     if (status != PAWL_OK)
@@ -166,7 +166,7 @@ wait_for(pawl_run *run, const char *name, const struct ask *ask, pawl_bytes *out
     return pw_branch_leave(run, begin_wait(run, name, ask, out));
 }
 
-/* A mistake in what was given, said by the call. */
+/* Reports an invalid argument of a call. */
 static pawl_status
 refuse(pawl_run *run, const char *name, const char *what)
 {
@@ -184,7 +184,7 @@ pawl_sleep(pawl_run *run, const char *name, int64_t duration_ms)
     return wait_for(run, name, &(struct ask){.kind = PW_KIND_SLEEP, .ms = duration_ms}, NULL);
 }
 
-/* Whether a time limit is one. */
+/* Returns true if a time limit is valid. */
 static bool
 is_limit(int64_t timeout_ms)
 {
