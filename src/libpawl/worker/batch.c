@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches: many items in one call of pawl.commit, and what its answers mean for each of them. */
+/* Batches: sends many items in one call of pawl.commit, and handles the answer to each item. */
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 
@@ -13,12 +13,12 @@ static const int64_t busy_base_us = 1000;
 static const int64_t busy_cap_us = 100000;
 static const int64_t again_base_us = 10000;
 static const int64_t again_cap_us = 2000000;
-/* What is due later than this is found by polling in time enough. */
+/* Runs that are due later than this are not remembered: polling finds them in time. */
 static const int64_t due_max_ms = 60000;
 
 /*
- * Whether the engine may fail to read an item's option: the type json takes \u0000 and halves of characters, and no text can hold them. The
- * server would log the option of a call that fails, so such items are sent in the form that catches errors.
+ * Returns true if the engine may fail to read an item's option. The type json accepts \u0000 and half of a surrogate pair, but no text
+ * can hold them. The server would log the option of a call that fails, so such items are sent with commit_each, which catches errors.
  */
 static bool
 has_escape(const struct pw_item *item)
@@ -43,7 +43,7 @@ fill(struct pw_writer *writer)
         (link = pw_list_first(&writer->waiting)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
 
-        /* What its run posted before was busy meanwhile: it stays behind that. */
+        /* An earlier item of this run was busy and is parked: this one waits after it. */
         if (!pw_list_empty(&item->task->items)) {
             pw_list_remove(link);
             writer->waiting_count--;
@@ -162,7 +162,7 @@ pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, str
     return status;
 }
 
-/* An item that could not be taken now is tried again later, and so is all that its run posts meanwhile. */
+/* Parks an item that could not be applied now, to be sent again later. Items that its run posts in the meantime wait after it. */
 static void
 park(pawl_worker *worker, struct pw_item *item, int64_t cap_us, int64_t now_us)
 {
@@ -177,7 +177,10 @@ park(pawl_worker *worker, struct pw_item *item, int64_t cap_us, int64_t now_us)
     pw_list_add_tail(&task->items, &item->link);
 }
 
-/* The last word of a run was refused. It must not stay as it is for ever, so it fails instead; that is refused only if it is gone. */
+/*
+ * Sends a permanent failure in place of a refused last item, so that the run is not held forever. The engine refuses that failure only if
+ * the run is gone. Returns false if the item is not replaced.
+ */
 static bool
 fail_instead(pawl_worker *worker, struct pw_item *item, const char *reason, int64_t now_us)
 {
@@ -204,7 +207,7 @@ keep_reason(struct pw_item *item, const char *reason)
     return copy == NULL ? "out of memory" : copy;
 }
 
-/* A run that is let go is due later: then it is worth a look. */
+/* Stores when a sleep or a retry that was just recorded is due, so that the worker claims at that time. */
 static void
 note_due(pawl_worker *worker, const struct pw_item *item, int64_t now_us)
 {
@@ -234,7 +237,7 @@ answer_item(
     const char *data;
     size_t size;
 
-    /* Another transaction has the run, or an earlier item of it was not taken. */
+    /* Another transaction has locked the run, or an earlier item of the run was not applied. */
     if (answer == NULL || strcmp(answer, "busy") == 0) {
         pw_worker_add(worker, PW_COUNT_BUSY, 1);
         park(worker, item, busy_cap_us, now_us);
@@ -258,7 +261,7 @@ answer_item(
     }
 }
 
-/* Whether an error is about what was sent, so that the same item meets it again. */
+/* Returns true if the data of an item caused the error, so that the same item fails again. */
 static bool
 is_about_data(const struct pw_error *error)
 {
@@ -267,8 +270,8 @@ is_about_data(const struct pw_error *error)
 }
 
 /*
- * A commit_each failed as a whole: it was too much for one call, or one of its items makes the server stumble. Half of it goes again
- * alone; in the end that item is, and then nobody waits for it.
+ * A commit_each failed as a whole: it was too large for one call, or one of its items makes the server fail. Half of the batch is sent
+ * again alone, and so on. In the end that item is alone, and then no other item waits for it.
  */
 static void
 take_apart(
@@ -294,7 +297,10 @@ take_apart(
     pw_writer_put_back(writer, &rest, now_us);
 }
 
-/* The whole call failed, and has done nothing: it goes again, item by item protected from each other, later and later. */
+/*
+ * Sends a batch again after the whole call failed and had no effect. The first time at once with commit_each, where one item does not
+ * affect another; then after growing pauses.
+ */
 static void
 send_again(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
@@ -312,7 +318,7 @@ send_again(
         take_apart(worker, writer, error, now_us);
 }
 
-/* Which row answers which item. False: some item has none, or more than one. */
+/* Finds the row that answers each item. Returns false if an item has no row, or more than one. */
 static bool
 find_rows(struct pw_writer *writer, const struct pw_rows *rows)
 {
@@ -342,7 +348,7 @@ pw_batch_reply(
     size_t count = writer->batch.count;
 
     assert(request->kind == PW_REQUEST_COMMIT);
-    /* The session ended meanwhile, and everybody has been told; what the writer has now is another batch. */
+    /* The session ended while the commit was in flight. Its items have been answered, and the writer has another batch now. */
     if (count == 0 || request->session != worker->session.id)
         return;
     if (reply->status != PAWL_OK) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claiming: when to ask for work and how much, and what comes back. One claim is under way at a time. */
+/* Claims tasks: decides when to claim and how many, and reads the reply. One claim is in flight at a time. */
 #include "libpawl/worker/claimer.h"
 
 #include "base/alloc.h"
@@ -9,29 +9,30 @@
 #include <assert.h>
 #include <string.h>
 
-/* After a claim that gave something but not all that was asked for: by then there may be more. */
+/* The pause after a claim that returned some tasks, but fewer than requested. By then there may be more. */
 static const int64_t gap_us = 2000;
-/* A timer becomes ready with the round of housekeeping that sees it, and these are 100 ms apart. */
+/* A tick makes a due timer's task ready, and ticks are 100 ms apart. */
 static const int64_t due_slack_us = 110000;
 /*
- * When to look for tasks that we hold and do not know: soon after a claim whose reply was lost, because the server may still be at work
- * on it; and every now and then, because it may be slow.
+ * When to ask for tasks that the session holds and the worker does not know. After a lost reply to a claim: held_times times,
+ * held_after_us apart, because the server may still execute the claim. Otherwise every held_every_us, because the server may be slower
+ * than that.
  */
 static const int64_t held_after_us = 1000000;
 static const unsigned held_times = 4;
 static const int64_t held_every_us = 30000000;
-/* A request whose reply is lost so often in a row may be lost because of the reply: there is no memory for it, and libpq breaks. */
+/* After this number of lost replies in a row, the reply may be the cause: libpq breaks the connection if it has no memory for it. */
 static const unsigned losses_max = 3;
 
 /*
- * Claims that notifications ask for are at least hint_gap_us apart. Of those that give nothing, there may be hint_burst at once, and then one
- * in hint_refill_us: another worker was faster, or a login sends notifications to cause load.
+ * Claims after a notification are at least hint_gap_us apart. A burst of hint_burst claims may return nothing; after that there is one in
+ * hint_refill_us. Such a claim returns nothing because another worker was faster, or because a login sends notifications to cause load.
  */
 static const int64_t hint_gap_us = 2000;
 static const int64_t hint_refill_us = 32000;
 static const int64_t hint_burst = 8;
 
-/* The most tasks that a worker holds, so that a slow database does not fill its memory. */
+/* Returns the maximum number of tasks that a worker holds, so that a slow database does not fill its memory. */
 static size_t
 held_max(size_t concurrency)
 {
@@ -50,7 +51,7 @@ pw_claimer_init(struct pw_claimer *claimer)
 void
 pw_claim_soon(pawl_worker *worker, int64_t at_us)
 {
-    /* The one that is under way may have looked before there was something to see. */
+    /* The claim in flight may have read the queue before the task was ready, so another claim follows it. */
     worker->claimer.again = worker->claimer.claim.sent;
     if (at_us < worker->claimer.at_us)
         worker->claimer.at_us = at_us;
@@ -62,7 +63,7 @@ later_us(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* When a notification may make the worker claim. */
+/* Returns the earliest time at which a notification may make the worker claim. */
 static int64_t
 hint_at(const pawl_worker *worker, int64_t now_us)
 {
@@ -79,7 +80,7 @@ pw_claim_hint(pawl_worker *worker, int64_t now_us)
     int64_t at_us = hint_at(worker, now_us);
 
     worker->claimer.hint_pending = true;
-    /* A server that refuses claims is not asked more often because of it. */
+    /* While claims fail, a notification does not shorten the pause between them. */
     if (worker->claimer.tries == 0 && at_us < worker->claimer.at_us)
         worker->claimer.at_us = at_us;
 }
@@ -92,7 +93,7 @@ pw_claim_late(const pawl_worker *worker, int64_t now_us)
         pw_request_late(&worker->claimer.held_request, now_us);
 }
 
-/* Of which kind, of our session, from now on. */
+/* Makes a request of this kind for the current session, sent now. */
 static struct pw_request
 new_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us)
 {
@@ -104,7 +105,7 @@ new_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us
     };
 }
 
-/* The session may hold what we do not know. */
+/* Schedules requests for held tasks from at_us on, because the session may hold tasks that the worker does not know. */
 static void
 be_unsure(pawl_worker *worker, int64_t at_us)
 {
@@ -112,7 +113,7 @@ be_unsure(pawl_worker *worker, int64_t at_us)
     worker->claimer.held_at_us = at_us;
 }
 
-/* How many runs could be started now. What has finished and is not written down yet counts too, but less. */
+/* Returns how many runs can be started now. Tasks that have finished and are not recorded yet count only toward held_max(). */
 static int32_t
 free_places(pawl_worker *worker, bool *none_held)
 {
@@ -128,7 +129,7 @@ free_places(pawl_worker *worker, bool *none_held)
         : (int32_t)(concurrency - load.active);
 }
 
-/* A writer that can take a request, in turns. */
+/* Returns a writer that can send a request, or NULL. The writers take turns. */
 static struct pw_writer *
 pick_writer(pawl_worker *worker)
 {
@@ -167,7 +168,10 @@ send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     struct pw_params params;
     struct pw_error err = {0};
 
-    /* Marked idle first, then looked once more: what is triggered in between is found or notified. */
+    /*
+     * Mark the session idle first, then claim again. The claim finds a run that is triggered before the mark; a later trigger sends a
+     * notification.
+     */
     if (worker->claimer.idle == PW_LOOKING && worker->session.listening &&
         !worker->claimer.idle_marked) {
         if (send_idle(worker, writer, now_us, &err) != PAWL_OK) {
@@ -176,7 +180,7 @@ send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
         }
         worker->claimer.idle_marked = true;
         worker->claimer.writer = writer;
-        /* One request at a time: the claim follows when this one is answered. */
+        /* With a pooler, one request is in flight at a time: the claim follows after this reply. */
         if (!pw_conn_can_send(writer->conn)) {
             pw_conn_pump(writer->conn);
             return;
@@ -229,7 +233,10 @@ tick_first(pawl_worker *worker)
     pw_tick_soon(worker);
 }
 
-/* Timers that we know of have come due: a tick makes them ready. Look then, and once more when another one may have done so. */
+/*
+ * Ticks and claims when a timer that the worker knows is due. Does both again due_slack_us later, because the tick of another worker may
+ * have made the task ready in the meantime.
+ */
 static void
 look_at_dues(pawl_worker *worker, int64_t now_us)
 {
@@ -258,7 +265,10 @@ look_when_asked(pawl_worker *worker, int64_t now_us)
     }
 }
 
-/* One question at a time, so that the answers can be told apart from what changes meanwhile. */
+/*
+ * Returns true while a claim, an idle mark or a request for held tasks is in flight. The next one waits for it. A list of held tasks that
+ * was read during a claim would contain tasks that the worker does not know yet. It would release them.
+ */
 static bool
 is_asking(const pawl_worker *worker)
 {
@@ -292,7 +302,7 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
         send_held(worker, writer, now_us);
         return;
     }
-    /* Nothing has notified the worker, but timers may be due. */
+    /* No notification has arrived, but timers may be due. */
     if (now_us >= worker->claimer.poll_at_us) {
         worker->claimer.poll_at_us = INT64_MAX;
         tick_first(worker);
@@ -300,7 +310,7 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
     if (!worker->claimer.pending && pw_tick_first(worker, now_us))
         return;
     if (!worker->claimer.pending) {
-        /* A request has the same number until it is answered, so that a lost reply is found again. */
+        /* A claim keeps its number until it is answered: if the reply is lost, the engine returns the same tasks for the same number. */
         worker->claimer.pending = true;
         worker->claimer.losses = 0;
         worker->claimer.number =
@@ -335,7 +345,10 @@ pw_claim_next_us(const pawl_worker *worker)
     return pw_heap_first(&worker->claimer.dues) < at ? pw_heap_first(&worker->claimer.dues) : at;
 }
 
-/* Asks for less, under another number. What this one has claimed is found by asking what is held, and given back. */
+/*
+ * Gives up a claim; the next one asks for fewer tasks under another number. A request for held tasks finds the tasks of this claim, and
+ * the worker releases them.
+ */
 static void
 give_up_claim(pawl_worker *worker, int64_t now_us)
 {
@@ -356,7 +369,7 @@ pw_claim_broken(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     if (worker->claimer.claim.sent) {
         worker->claimer.claim.sent = false;
         worker->claimer.at_us = now_us;
-        /* The server may still be at work on it, and then answer nobody. */
+        /* The server may still execute the claim, and its reply then reaches no worker. */
         be_unsure(worker, pw_add_us(now_us, held_after_us));
         if (++worker->claimer.losses >= losses_max)
             give_up_claim(worker, now_us);
@@ -377,7 +390,7 @@ copy_bytes(struct pw_arena *arena, const struct pw_rows *rows, int row, int colu
     return out->data != NULL;
 }
 
-/* The part of a row that is not optional. */
+/* Reads the columns of a row that must not be null. */
 static bool
 read_facts(struct pw_task *task, const struct pw_rows *rows, int row)
 {
@@ -434,7 +447,7 @@ new_task(pawl_worker *worker)
     task->session = worker->session.id;
     task->last.seq = INT32_MIN;
     task->last.millis = INT32_MIN;
-    /* Input, metadata and records are bounded by the engine; a run's own allocations have a limit of their own. */
+    /* The engine limits input, metadata and records; a run's own allocations have a separate limit. */
     pw_arena_init(&task->arena, SIZE_MAX / 4);
     pw_list_init(&task->link);
     pw_list_init(&task->parked_link);
@@ -443,7 +456,10 @@ new_task(pawl_worker *worker)
     return task;
 }
 
-/* Into the map. An earlier claim of the same run, which somebody has taken from us meanwhile, gives way. */
+/*
+ * Adds a task to the map. If the map has an earlier claim of the same task, the worker has lost that claim since: its handler gets a lost
+ * lease.
+ */
 static bool
 put_task(pawl_worker *worker, struct pw_task *task)
 {
@@ -456,7 +472,10 @@ put_task(pawl_worker *worker, struct pw_task *task)
     return true;
 }
 
-/* Makes the task known, and hands it to who calls pawl_worker_next(). False: out of memory. */
+/*
+ * Makes a task from a row of a claim, and offers it to the callers of pawl_worker_next(). Returns false if out of memory or the row is
+ * malformed.
+ */
 static bool
 take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_us)
 {
@@ -481,7 +500,7 @@ take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_u
     return true;
 }
 
-/* When to ask again, after a claim that gave so many. */
+/* Decides when to claim again, after a claim that returned count tasks. */
 static void
 plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
 {
@@ -517,14 +536,14 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     bool tick_due = false;
 
     assert(reply->tag == &worker->claimer.claim);
-    /* Claimed for a session that has ended: others have it by now, or soon. */
+    /* These tasks were claimed for a session that has ended: other workers have them by now, or will have them soon. */
     if (worker->session.state != PW_SESSION_LIVE ||
         worker->claimer.claim.session != worker->session.id)
         return;
     if (reply->status != PAWL_OK) {
         if (pw_session_check(worker, reply, now_us))
             return;
-        /* It may have been too much at once. What failed has claimed nothing. */
+        /* The claim may have asked for too many tasks. A failed claim has claimed nothing. */
         worker->claimer.pending = false;
         worker->claimer.cap = worker->claimer.most > 1 ? worker->claimer.most / 2 : 1;
         worker->claimer.tries++;
@@ -535,22 +554,22 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
         return;
     }
     worker->claimer.tries = 0;
-    /* Less than that shows nothing: what a larger claim took may not have been given back yet. */
+    /* A claim that returned fewer than cap tasks proves nothing: the tasks of an earlier, larger claim may not have been released yet. */
     if (count >= worker->claimer.cap)
         worker->claimer.cap =
             worker->claimer.cap < PW_CLAIM_MAX / 2 ? 2 * worker->claimer.cap : PW_CLAIM_MAX;
     worker->claimer.pending = false;
     if (reply->unreplicated) {
-        /* Fences that a failover may forget are not to be worked with: give them back and ask again. */
+        /* A failover may lose these fences, so the worker must not use them: it releases the tasks and claims again. */
         be_unsure(worker, now_us);
         worker->claimer.at_us = now_us;
-        /* If it was given something, its idle mark is gone. */
+        /* If the claim returned tasks, it has removed the idle mark of the session. */
         worker->claimer.idle = PW_BUSY;
         return;
     }
     pw_worker_add(worker, PW_COUNT_CLAIMS, 1);
     pw_worker_add(worker, PW_COUNT_CLAIMED, count);
-    /* One that gave nothing has no row to say it in. */
+    /* A claim that returned nothing has no row to report a due tick. */
     if (count == 0 || (pw_rows_bool(&reply->rows, 0, 15, &tick_due) && tick_due))
         pw_tick_soon(worker);
     for (int row = 0; row < count; row++)
@@ -561,7 +580,7 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
             "a claimed run could not be read, or there was no memory for it: it is released", NULL);
         be_unsure(worker, pw_add_us(now_us, held_after_us));
     }
-    /* As long as the session may hold tasks that the worker does not know, a claim that gave nothing proves nothing. */
+    /* While the session may hold tasks that the worker does not know, a claim that returned nothing proves nothing. */
     pw_inbox_claimed(
         &worker->inbox, count == 0 && worker->claimer.held_unsure == 0, worker->claimer.looks);
     plan_next(worker, count, now_us);
@@ -573,7 +592,7 @@ pw_idle_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     (void)pw_session_check(worker, reply, now_us);
 }
 
-/* Whether a row that says what the session holds is about a task of ours. */
+/* Returns true if a row of held tasks is about a task that the worker knows, or is malformed. */
 static bool
 is_known(pawl_worker *worker, const struct pw_rows *rows, int row)
 {
@@ -589,7 +608,10 @@ is_known(pawl_worker *worker, const struct pw_rows *rows, int row)
     return task != NULL && task->fence == fence;
 }
 
-/* Gives back a task that the session holds and we do not know: the reply to its claim was lost for good. */
+/*
+ * Releases a task that the session holds and the worker does not know: the reply to its claim was lost or not used. Returns false if out
+ * of memory.
+ */
 static bool
 give_back_unknown(pawl_worker *worker, const struct pw_rows *rows, int row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl_worker_run(): threads that take runs with pawl_worker_next() and call handlers. They are started as they are needed. */
+/* pawl_worker_run(): threads that take runs with pawl_worker_next() and call handlers. A thread is started when it is needed. */
 #include "libpawl/worker/executor.h"
 
 #include "base/alloc.h"
@@ -31,7 +31,7 @@ struct executor {
     pawl_error *error;
 };
 
-/* Calls the undo handler that a step has named, and records what it came to. */
+/* Calls the undo handler that a step has named, and records its result. */
 static pawl_status
 undo_step(
     pawl_worker *worker, pawl_run *run, const char *handler, pawl_bytes input, pawl_bytes output)
@@ -56,7 +56,7 @@ roll_back(pawl_worker *worker, pawl_run *run)
     pawl_bytes input = {0}, output = {0};
     pawl_status status;
 
-    /* Ends: every undo is one of the record's. */
+    /* The loop ends, because the record has a limited number of undos. */
     do {
         status = pawl_run_undo_next(run, &handler, &input, &output);
         if (status != PAWL_EXECUTE)
@@ -90,7 +90,7 @@ pw_executor_execute(pawl_worker *worker, pawl_run *run)
 
 static void *execute_runs(void *argument);
 
-/* Starts a thread more. With the lock held. Returns 0 or an error number. */
+/* Starts one more thread. With the lock held. Returns 0 or an error number. */
 static int
 add_thread(struct executor *executor)
 {
@@ -104,13 +104,13 @@ add_thread(struct executor *executor)
     return errnum;
 }
 
-/* Before a run is executed: somebody else must wait for the next one, as long as there may be more threads. */
+/* Called before a thread executes a run: another thread must wait for the next run, as long as more threads are allowed. */
 static void
 leave_idle(struct executor *executor)
 {
     (void)pthread_mutex_lock(&executor->lock);
     executor->idle--;
-    /* If it cannot be started, those that there are do the work. */
+    /* If no thread can be started, the existing ones do the work. */
     if (executor->idle == 0 && executor->count < executor->most && executor->ended == 0)
         (void)add_thread(executor);
     (void)pthread_mutex_unlock(&executor->lock);
@@ -166,7 +166,7 @@ execute_runs(void *argument)
     return NULL;
 }
 
-/* Waits until the worker is to drain, or all threads are about to end. */
+/* Waits until the worker must drain, or all threads are about to end. */
 static void
 wait_for_drain(struct executor *executor)
 {
@@ -176,20 +176,20 @@ wait_for_drain(struct executor *executor)
     };
 
     while (!pw_inbox_draining(&executor->worker->inbox)) {
-        /* Another thread, or the database, may have said so without a word to us. */
+        /* Another thread, or the database, can start the drain without waking this one. */
         int count = poll(fds, 2, look_every_ms);
 
         if (count < 0 && errno != EINTR && errno != EAGAIN)
             return;
         if (count > 0 && fds[0].revents != 0)
             return;
-        /* One that is closed or broken says the same: there is nobody left who could say it. */
+        /* A closed or broken descriptor means drain, too: no program is left that could ask for it. */
         if (count > 0 && fds[1].revents != 0)
             return;
     }
 }
 
-/* Starts the first thread; others follow as they are needed. */
+/* Starts the first thread; more threads follow when they are needed. */
 static int
 open_executor(struct executor *executor, pawl_worker *worker, struct pw_error *err)
 {
@@ -229,11 +229,11 @@ thread_count(struct executor *executor)
     return count;
 }
 
-/* Joins all threads. Those that execute something are waited for, whatever the worker thinks of it. */
+/* Joins all threads. Waits for threads that still execute a handler, even if the worker has released the run. */
 static void
 close_executor(struct executor *executor)
 {
-    /* One that is not joined yet may start another. */
+    /* A thread that is not joined yet may start another one. */
     for (size_t i = 0; i < thread_count(executor); i++)
         (void)pthread_join(executor->threads[i], NULL); /* they are ours and joinable */
     (void)pthread_mutex_destroy(&executor->lock);
@@ -241,13 +241,13 @@ close_executor(struct executor *executor)
     pw_wake_close(&executor->done);
 }
 
-/* There is nobody to execute what the worker claims: it gives everything back, and claims nothing more. */
+/* Stops a worker that has no thread to execute runs: it releases all tasks and claims no more. */
 static void
 stop_in_vain(pawl_worker *worker)
 {
     pawl_status status = pawl_worker_stop(worker, 0, NULL);
 
-    (void)status; /* why there was no thread is worth more */
+    (void)status; /* the caller reports why there is no thread */
 }
 
 pawl_status
@@ -259,7 +259,7 @@ pawl_worker_run(pawl_worker *worker, pawl_error **error)
     pawl_status status;
     bool starts;
 
-    /* Asked first: the lock may be held for ever in a child process. */
+    /* Checked first: in a child process the lock may be held forever. */
     if (!pw_worker_here(worker, &err))
         return pw_error_export(&err, none, error);
     starts = !pw_inbox_started(&worker->inbox);
@@ -269,18 +269,18 @@ pawl_worker_run(pawl_worker *worker, pawl_error **error)
             return status;
     }
     if (open_executor(&executor, worker, &err) != PAWL_OK) {
-        /* One that was started before is its caller's, who may have threads of its own. */
+        /* A worker that the caller started may have other threads of the caller, so it keeps running. */
         if (starts)
             stop_in_vain(worker);
         return pw_error_export(&err, none, error);
     }
     wait_for_drain(&executor);
-    /* Waits for handlers and for what they wrote; what is left then is given back, and threads find that their lease is lost. */
+    /* Waits for handlers and for their records. Then the remaining runs are released, and their threads get a lost lease. */
     status = pawl_worker_stop(worker, pw_worker_settings(worker)->drain_timeout_ms, error);
     close_executor(&executor);
     if (executor.status == PAWL_OK)
         return status;
-    /* What broke the threads is worth more than how the rest went. */
+    /* The error that ended the threads is more useful than the result of the stop. */
     if (error == NULL) {
         pawl_error_free(executor.error);
     } else {

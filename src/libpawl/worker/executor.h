@@ -5,7 +5,7 @@
 
 #include "pawl/worker.h"
 
-/* Executes what pawl_worker_next() returned, on the calling thread, and finishes it. */
+/* Executes a run that pawl_worker_next() returned, on the calling thread, and finishes it. */
 void pw_executor_execute(pawl_worker *worker, pawl_run *run);
 
 #endif

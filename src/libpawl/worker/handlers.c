@@ -20,7 +20,7 @@ pw_handlers_done(struct pw_handlers *handlers)
     pw_free(handlers->undos);
 }
 
-/* "a.b", or with a star at the end "a.*"; the engine has the last word. */
+/* Checks a name such as "a.b", or with a final star "a.*". The engine checks it again. */
 static bool
 check_pattern(const char *pattern, bool star, struct pw_error *err)
 {
@@ -143,7 +143,7 @@ pw_handlers_add_table(struct pw_handlers *handlers, const pawl_declaration *tabl
     for (size_t i = 0; i < count && status == PAWL_OK; i++) {
         const pawl_declaration *entry = (const pawl_declaration *)(const void *)at;
 
-        /* As large as in the first release, whatever was added since. */
+        /* The size of the first release is enough, whatever later releases add. */
         if (entry->size < offsetof(pawl_declaration, unused) + sizeof(entry->unused)) {
             pw_error_set(err, PAWL_EINVAL,
                 "declaration %zu is invalid: its size is smaller than that of pawl_declaration", i);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 enum {
-    PW_HANDLERS_MAX = 1000, /* as many as the engine takes of one session */
+    PW_HANDLERS_MAX = 1000, /* the engine's limit for one session */
 };
 
 struct pw_handler {

@@ -211,14 +211,14 @@ pw_inbox_stop(struct pw_inbox *inbox, int64_t deadline_us)
     unlock(inbox);
     pw_inbox_wake(inbox);
     lock(inbox);
-    /* The thread itself has a limit for its goodbye. */
+    /* The I/O thread limits the time of its goodbye itself. */
     while (!inbox->stopped)
         (void)pw_cond_wait_until(&inbox->changed, &inbox->lock, INT64_MAX);
     unlock(inbox);
     return left;
 }
 
-/* Returns true if there is a run to hand out. A claimed task is not started while the lease may have expired. With the lock held. */
+/* Returns true if there is a run for a caller. A claimed task is not started while the lease may have expired. With the lock held. */
 static bool
 has_ready(struct pw_inbox *inbox)
 {
@@ -226,7 +226,7 @@ has_ready(struct pw_inbox *inbox)
         (!pw_list_empty(&inbox->new_runs) && pw_now_us() < atomic_load(&inbox->lease_until_us));
 }
 
-/* Returns the next run that may be handed out, or NULL. With the lock held. */
+/* Takes the next run for a caller, or returns NULL. With the lock held. */
 static pawl_run *
 take_ready(struct pw_inbox *inbox)
 {
@@ -378,7 +378,7 @@ be_sure(struct pw_inbox *inbox)
 {
     pw_list_move_all(&inbox->answered, &inbox->unsure);
     (void)pthread_cond_broadcast(&inbox->changed);
-    /* Runs that waited for the lease may be handed out. */
+    /* Callers may now take runs that waited for the lease. */
     if (pw_list_empty(&inbox->answered) && pw_list_empty(&inbox->new_runs))
         return;
     (void)pthread_cond_broadcast(&inbox->ready_cond);

@@ -45,8 +45,8 @@ struct pw_inbox {
     bool registered;
     bool start_failed; /* start_error is permanent */
     bool fd_wanted;
-    unsigned looks;              /* how often a caller asked to look for work */
-    unsigned quiet_looks;        /* the number of looks before the last claim that gave nothing */
+    unsigned looks;       /* how often a caller asked to look for work */
+    unsigned quiet_looks; /* the number of looks before the last claim that returned nothing */
     struct pw_error start_error; /* why the first registration failed */
 };
 
@@ -58,8 +58,8 @@ struct pw_load {
 };
 
 /*
- * pw_inbox_init() makes no descriptor and no lock: pw_inbox_open() does, after it. pw_inbox_done() closes what there is and frees
- * nothing else; destroy_lock: pw_inbox_open() has succeeded, and the process is the one that called it.
+ * pw_inbox_init() makes no descriptor and no lock: pw_inbox_open() does, after it. pw_inbox_done() closes the descriptors that exist and
+ * frees nothing else. destroy_lock: pw_inbox_open() has succeeded, in this process.
  */
 void pw_inbox_init(struct pw_inbox *inbox);
 int pw_inbox_open(struct pw_inbox *inbox, struct pw_error *err);
@@ -93,7 +93,7 @@ int pw_inbox_next(struct pw_inbox *inbox, int64_t deadline_us, bool no_wait, paw
 /* pawl_worker_fd(): -1 before the start. */
 int pw_inbox_fd(struct pw_inbox *inbox);
 
-/* Asks for a claim now. quiet() is true when one that began later gave nothing and nothing is held. */
+/* Asks for a claim now. pw_inbox_quiet() returns true when a later claim returned nothing and no task is held. */
 void pw_inbox_look(struct pw_inbox *inbox);
 bool pw_inbox_quiet(struct pw_inbox *inbox);
 
@@ -101,7 +101,7 @@ bool pw_inbox_quiet(struct pw_inbox *inbox);
 
 /* Puts an item on the list for the I/O thread. Returns false if that thread is gone. last: it is its task's last item. */
 bool pw_inbox_post(struct pw_inbox *inbox, struct pw_item *item, bool last);
-/* Waits until it is known whether the lease holds, and tells the task. */
+/* Waits until it is known whether the lease holds. If the worker has stopped, sets the standing of the task to PW_LEASE_LOST. */
 void pw_inbox_await_lease(struct pw_inbox *inbox, struct pw_task *task);
 /* The same without waiting: returns true if it is not known, and offers the branch when it is. */
 bool pw_inbox_unsure(struct pw_inbox *inbox, struct pw_task *task, struct pw_list *branch_link);
@@ -127,7 +127,10 @@ void pw_inbox_set_lease(struct pw_inbox *inbox, int64_t until_us);
 void pw_inbox_set_registered(struct pw_inbox *inbox);
 /* Why the worker is not registered. permanent: no later attempt can change it. */
 void pw_inbox_set_start_error(struct pw_inbox *inbox, const struct pw_error *error, bool permanent);
-/* How often a look was asked for; and that a claim has ended, with nothing if quiet, that was sent after so many looks. */
+/*
+ * pw_inbox_looks() returns how often a look was requested. pw_inbox_claimed() reports the end of a claim that was sent after this number
+ * of looks; quiet: it returned nothing.
+ */
 unsigned pw_inbox_looks(struct pw_inbox *inbox);
 void pw_inbox_claimed(struct pw_inbox *inbox, bool quiet, unsigned looks);
 /* Before poll: marks the thread as sleeping. Returns true if items are posted; lowers *until_us to the time to leave. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The I/O thread: owns every connection, and in each turn gathers what handlers posted, sends, waits, and hands out replies. */
+/*
+ * The I/O thread: owns every connection. In each turn it takes the items that handlers posted, sends requests, waits, and handles
+ * replies.
+ */
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
 
@@ -11,7 +14,7 @@ enum {
     FDS = PW_WRITERS_MAX + 2
 };
 
-/* Moves what handlers posted to the writers of their tasks. */
+/* Moves the items that handlers posted to the writers of their tasks. */
 static void
 gather(pawl_worker *worker, int64_t now_us)
 {
@@ -37,7 +40,7 @@ gather(pawl_worker *worker, int64_t now_us)
     }
 }
 
-/* Items that were busy go back to their writers when their time has come. */
+/* Moves parked items back to their writers when their pause has passed. */
 static void
 unpark(pawl_worker *worker, int64_t now_us)
 {
@@ -51,7 +54,7 @@ unpark(pawl_worker *worker, int64_t now_us)
         if (task->parked_until_us > now_us)
             continue;
         pw_list_remove(link);
-        /* Before what the run may have posted since. */
+        /* Ahead of items that the run may have posted since. */
         pw_writer_put_back(writer, &task->items, now_us);
     }
 }
@@ -71,7 +74,7 @@ unpark_at(const pawl_worker *worker)
     return at;
 }
 
-/* On drain: what was claimed and not handed out is given back. */
+/* On drain: releases the tasks that were claimed and that no handler has. */
 static void
 give_back(pawl_worker *worker)
 {
@@ -86,7 +89,7 @@ give_back(pawl_worker *worker)
     }
 }
 
-/* Earliest point at which there is something to do without being woken. */
+/* Returns the earliest time at which there is something to do even if nothing wakes the thread. */
 static int64_t
 next_turn(const pawl_worker *worker)
 {
@@ -106,7 +109,7 @@ next_turn(const pawl_worker *worker)
     return at;
 }
 
-/* Something may wait inside of the TLS library, where poll does not see it: while a reply is due, look again after this time. */
+/* Data may wait inside the TLS library, where poll does not see it: while a reply is due, the thread reads again after this time. */
 static const int64_t look_again_us = 1000000;
 
 static void
@@ -118,7 +121,7 @@ watch(struct pollfd *fd, const struct pw_conn *conn, int64_t now_us, int64_t *un
     fd->events = pw_conn_events(conn);
     if (pw_conn_in_flight(conn) > 0 && *until_us > now_us + look_again_us)
         *until_us = now_us + look_again_us;
-    /* It broke while something was being sent. */
+    /* The connection broke while a request was being sent. */
     if (pw_conn_state(conn) == PW_CONN_BROKEN)
         *until_us = now_us;
 }
@@ -144,7 +147,7 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
         time.tv_sec = (until_us - now_us) / 1000000;
         time.tv_nsec = (until_us - now_us) % 1000000 * 1000;
     }
-    /* When the time is over, or if poll fails, every connection is looked at. */
+    /* After a timeout, or if poll fails, every connection is read. */
     if (ppoll(fds, FDS, until_us == INT64_MAX ? NULL : &time, NULL) <= 0 && !posted)
         for (size_t i = 1; i < FDS; i++)
             fds[i].revents = POLLIN;
@@ -153,7 +156,7 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
         (void)pw_wake_clear(&worker->inbox.wake);
 }
 
-/* Hands out the replies that have been read; true if there were any. */
+/* Handles the replies that have been read. Returns true if there were any. */
 static bool
 take_replies(pawl_worker *worker)
 {
@@ -177,7 +180,7 @@ take_replies(pawl_worker *worker)
     return taken;
 }
 
-/* Reads and writes, and hands out replies. */
+/* Reads and writes, and handles replies. */
 static void
 pump(pawl_worker *worker, const struct pollfd *fds)
 {
@@ -195,7 +198,7 @@ pump(pawl_worker *worker, const struct pollfd *fds)
     }
 }
 
-/* Waits for what is under way on the work connections: what a claim takes after the goodbye would belong to nobody. */
+/* Waits for the requests in flight on the writers' connections: tasks that a claim takes after the goodbye would have no worker. */
 static void
 settle_writers(pawl_worker *worker, int64_t until_us)
 {
@@ -208,7 +211,7 @@ settle_writers(pawl_worker *worker, int64_t until_us)
         while (writer->conn != NULL && pw_conn_in_flight(writer->conn) > 0 &&
             pw_conn_wait(writer->conn, until_us, &err) == PAWL_OK &&
             pw_conn_take(writer->conn, &reply)) {
-            /* What was claimed is not handed out any more; the goodbye gives it back. */
+            /* No handler gets the tasks of this claim any more; the goodbye releases them. */
             if (((struct pw_request *)reply.tag)->kind != PW_REQUEST_CLAIM)
                 pw_writer_reply(worker, writer, &reply, pw_now_us());
             pw_reply_done(&reply);
@@ -217,7 +220,7 @@ settle_writers(pawl_worker *worker, int64_t until_us)
     }
 }
 
-/* Where to say goodbye: on the session's own connection or, while that is being opened again, on one of the writers'. */
+/* Returns the connection for the goodbye: the session's own or, while that is being opened again, that of a writer. NULL: none. */
 static struct pw_conn *
 find_conn(const pawl_worker *worker)
 {
@@ -230,7 +233,10 @@ find_conn(const pawl_worker *worker)
     return NULL;
 }
 
-/* Says goodbye once. False: it was heard, and the session may be there still; or there was no memory to say it. */
+/*
+ * Sends the goodbye, pawl.leave(), once. Returns false if it must be sent again: the call succeeded, and the session may still exist; or
+ * memory or the connection was lost.
+ */
 static bool
 say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
 {
@@ -239,7 +245,7 @@ say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
     struct pw_error err = {0};
     int status;
 
-    /* A heartbeat may be under way, and there may be no place for a second request. */
+    /* A heartbeat may be in flight, and the connection may not take a second request. */
     while (!pw_conn_can_send(conn) && pw_conn_wait(conn, until_us, &err) == PAWL_OK &&
         pw_conn_take(conn, &reply))
         pw_reply_done(&reply);
@@ -247,7 +253,7 @@ say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
     pw_params_int8(&params, worker->session.id);
     worker->session.leave.kind = PW_REQUEST_LEAVE;
     status = pw_conn_send(conn, pw_statement(PW_STMT_LEAVE), &params, &worker->session.leave, &err);
-    /* There may be memory in a moment, and another connection if this one has broken. */
+    /* There may be memory in a moment, or another connection if this one has broken. */
     if (status != PAWL_OK)
         return status != PAWL_ENOMEM && pw_conn_state(conn) == PW_CONN_READY;
     while (pw_conn_wait(conn, until_us, &err) == PAWL_OK && pw_conn_take(conn, &reply)) {
@@ -262,8 +268,8 @@ say_goodbye(pawl_worker *worker, struct pw_conn *conn, int64_t until_us)
 }
 
 /*
- * Leaves, so that what is held is given back at once; it is swept later if that does not work. The session stays as long as another
- * transaction has locked something that it holds, if only to look at it; once it has ended it is not found any more.
+ * Leaves, so that held tasks are released at once; if that fails, they are swept later. The session remains while another transaction has
+ * locked one of its tasks, even if only to read it. So the goodbye is repeated until the server does not find the session any more.
  */
 static void
 leave(pawl_worker *worker)
@@ -277,7 +283,11 @@ leave(pawl_worker *worker)
     if (pw_inbox_left_by(&worker->inbox) < until_us)
         until_us = pw_inbox_left_by(&worker->inbox);
     settle_writers(worker, until_us);
-    /* What is given back may be with others before the goodbye is answered: who wants to start a step waits until it is told. */
+    /*
+     * 1. The goodbye releases a task. 2. Another worker claims it before the goodbye is answered. 3. A handler here wants to start a
+     * step. It waits until end() sets its standing, because the lease counts as expired. Without this, two workers would execute the
+     * step.
+     */
     atomic_store(&worker->inbox.lease_until_us, 0);
     while ((conn = find_conn(worker)) != NULL && !say_goodbye(worker, conn, until_us) &&
         pw_now_us() < until_us) {
@@ -287,7 +297,10 @@ leave(pawl_worker *worker)
     worker->session.state = PW_SESSION_LEFT;
 }
 
-/* Answers what handlers have posted. False: there was nothing, and from now on they are told that the worker has stopped. */
+/*
+ * Answers the items that handlers have posted. Returns false if there were none: from then on each post fails, because the worker has
+ * stopped.
+ */
 static bool
 answer_posted(pawl_worker *worker)
 {
@@ -309,15 +322,16 @@ answer_posted(pawl_worker *worker)
 }
 
 /*
- * The end: nobody is answered by the database any more, so everybody is told. Once stopped is set handlers free their tasks
- * themselves, so nothing of ours may point to one by then, and the map of tasks is not looked at any more. It comes to that: whoever knows
- * that the lease is lost posts no note and starts nothing, so a branch has at most one answer more to come, and a task its last word.
+ * Ends the thread. The database answers no item any more, so this answers all of them with a lost lease. Once stopped is set, handlers
+ * free their tasks themselves. So by then no list of this thread may contain a task, and the map of tasks is not read any more. The loop
+ * ends: a handler whose lease is lost posts no note and starts nothing. So each branch waits for at most one more answer, and each task
+ * posts only its last item.
  */
 static void
 end(pawl_worker *worker)
 {
     leave(worker);
-    /* Takes what was claimed and not handed out, too. */
+    /* This also drops the tasks that were claimed and that no handler has. */
     pw_session_lost(worker, "the worker has stopped", pw_now_us());
     pw_run_wake(&worker->woken);
     while (answer_posted(worker))
@@ -348,7 +362,7 @@ pw_io_main(void *arg)
             pw_writer_rescue(worker, &worker->writers[i], now_us);
         for (size_t i = 0; i < worker->writer_count; i++)
             pw_writer_turn(worker, &worker->writers[i], now_us);
-        /* A fast reply is read while its request is still being sent; then poll would have nothing to say. */
+        /* A fast reply is read while its request is still being sent; then poll would not report it. */
         if (!take_replies(worker)) {
             pw_run_wake(&worker->woken);
             wait_for_work(worker, fds, now_us);

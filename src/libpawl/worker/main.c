@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pawl_worker_main(): the whole main() of a worker. It is the one part of the library that prints, reads the environment and
- * handles signals, because it stands for the program.
+ * pawl_worker_main(): the whole main() of a worker. It is the only part of the library that prints, reads the environment and handles
+ * signals, because it acts as the program.
  *
- * The calling thread waits for signals; a thread of its own is in pawl_worker_run(), so that a second signal is noticed while the
- * worker drains.
+ * The calling thread waits for signals, and a separate thread calls pawl_worker_run(). So a second signal is noticed while the worker
+ * drains.
  */
 #include "base/time.h"
 #include "base/utf8.h"
@@ -54,7 +54,7 @@ struct program {
 static int
 code_of(pawl_status status, const pawl_error *error)
 {
-    /* A password that is missing is a refusal to the library; as for the command pawl, it is no connection here. */
+    /* The library reports a missing password as forbidden. Like the command pawl, this program reports it as no connection. */
     if (status == PAWL_EFORBIDDEN && pawl_error_sqlstate(error)[0] == '\0')
         return CODE_NO_DATABASE;
     switch ((int)status) {
@@ -74,8 +74,8 @@ code_of(pawl_status status, const pawl_error *error)
 }
 
 /*
- * Writes a line to standard error with one call, so that lines of several threads stay whole. Characters that a terminal would obey
- * become dots. A line that is too long is cut.
+ * Writes a line to standard error with one call, so that lines of several threads stay whole. Control characters become dots. A line that
+ * is too long is cut.
  */
 static void
 print_line(struct pw_buf *line)
@@ -123,7 +123,10 @@ print_log(void *userdata, int level, const char *event, const char *message,
     print_line(&line);
 }
 
-/* The signals that end the worker. One that the program was started with as ignored stays so, as SIGINT does for "./worker &" in a script. */
+/*
+ * The signals that end the worker. A signal that was ignored when the program started stays ignored, such as SIGINT for "./worker &" in a
+ * script.
+ */
 static void
 ending_signals(sigset_t *signals)
 {
@@ -314,7 +317,7 @@ pawl_worker_main_table(
     } else if (program.options.help || program.options.version) {
         code = print_about(&program.options, table, count);
     } else {
-        /* A line that a handler prints is seen at once, also in a file, and is not lost if the process is killed. */
+        /* A line that a handler prints is seen at once, even in a file, and is not lost if the process is killed. */
         (void)setvbuf(stdout, NULL, _IOLBF, 0);
         pawl_config_set_log(program.options.config, program.options.log_level, print_log, &program);
         code = run_with_signals(&program, table, count, userdata);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's session: registers, keeps the lease with one heartbeat for the process, listens for hints. All of it on a connection
- * of its own, so that no load of claims and commits can delay a heartbeat.
+ * The worker's session: registers, keeps the lease with one heartbeat for the process, and listens for hints. It has its own connection,
+ * so that no load of claims and commits can delay a heartbeat.
  */
 #include "libpawl/worker/session.h"
 
@@ -23,12 +23,12 @@ static const int64_t register_cap_us = 5000000;
 static const int64_t shown_after_us = 1000000;
 /* Any login can notify, so notifications make a worker send at most one heartbeat in this time. */
 static const int64_t notice_gap_us = 1000000;
-/* The engine refuses a heartbeat that tells more; what there is no room for is not shown. */
+/* The engine refuses a heartbeat with a larger list of steps; steps that do not fit are not shown. */
 static const size_t running_max = (size_t)64 * 1024;
 
 /*
- * When to connect again. Not so late that a lease could pass: after an outage the server waits for one lease, and no longer, before it
- * takes a session for lost.
+ * Returns when to connect again, which must be well within a lease. After an outage the server waits for one lease, and no longer, before
+ * it considers a session lost.
  */
 static int64_t
 reopen_at(pawl_worker *worker, int64_t now_us)
@@ -46,7 +46,7 @@ is_up(const pawl_worker *worker)
     return worker->session.conn != NULL && pw_conn_state(worker->session.conn) == PW_CONN_READY;
 }
 
-/* The control connection is of no use any more. */
+/* Closes the control connection, which cannot be used any more, and sets the time of the next attempt. */
 static void
 close_control(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
 {
@@ -105,7 +105,7 @@ send_control(pawl_worker *worker, struct pw_request *request, enum pw_request_ki
     int status;
 
     *request = (struct pw_request){.kind = kind, .session = worker->session.id, .sent_us = now_us};
-    /* Half a lease: there is time for another try on a fresh connection. */
+    /* Half a lease leaves time for another attempt on a new connection. */
     request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms) / 2);
     if (kind != PW_REQUEST_HEARTBEAT)
         request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
@@ -118,7 +118,10 @@ send_control(pawl_worker *worker, struct pw_request *request, enum pw_request_ki
     return status;
 }
 
-/* Workflows that are handled by their whole name are created, one after the other; who may not is told so, and goes on. */
+/*
+ * Creates the workflows that the worker handles by their whole name, one after the other. If the role may not create one, the worker logs
+ * that and continues. Returns false if none is left to create.
+ */
 static bool
 send_create(pawl_worker *worker, int64_t now_us)
 {
@@ -135,7 +138,7 @@ send_create(pawl_worker *worker, int64_t now_us)
         }
         pw_params_init(&params);
         pw_params_text(&params, handler->pattern);
-        /* The next one has its turn when this one is answered; until then it is sent again. */
+        /* The next workflow follows after the reply to this one. If this request cannot be sent, it is sent again. */
         if (send_control(worker, &worker->session.request, PW_REQUEST_CREATE,
                 PW_STMT_CREATE_WORKFLOW, &params, now_us) != PAWL_OK)
             worker->session.register_at_us = pw_add_us(now_us, register_base_us);
@@ -144,7 +147,7 @@ send_create(pawl_worker *worker, int64_t now_us)
     return false;
 }
 
-/* host:pid unless the settings name it. */
+/* Returns the worker's name: from the settings, or host:pid. */
 static const char *
 worker_name(const pawl_worker *worker, char *room, size_t size)
 {
@@ -183,7 +186,7 @@ send_register(pawl_worker *worker, int64_t now_us)
     }
     while (pw_settings_runtime(&at, &runtime, &size))
         pw_array_bytes(&runtimes, runtime, size);
-    /* Without memory it is tried again, but not without a pause. */
+    /* If out of memory, the worker tries again after a pause. */
     worker->session.register_at_us = pw_add_us(now_us, register_base_us);
     if (pw_array_ok(&handles) && pw_array_ok(&runtimes)) {
         pw_params_init(&params);
@@ -199,7 +202,7 @@ send_register(pawl_worker *worker, int64_t now_us)
     pw_array_done(&runtimes);
 }
 
-/* The steps that have been executing for a while, of all tasks. */
+/* Writes the steps of all tasks that have been executing for a while. */
 static void
 write_running(pawl_worker *worker, struct pw_buf *json, int64_t now_us)
 {
@@ -227,7 +230,7 @@ send_heartbeat(pawl_worker *worker, int64_t now_us)
     write_running(worker, &json, now_us);
     pw_params_init(&params);
     pw_params_int8(&params, worker->session.id);
-    /* What is shown is of no use to the lease, so without memory or with far too many steps it goes without. */
+    /* The lease does not need the list of steps. If out of memory, or with far too many steps, the heartbeat is sent without the list. */
     if (pw_buf_ok(&json))
         pw_params_bytes(&params, json.data, json.size);
     else
@@ -254,9 +257,9 @@ ask_for_notice(pawl_worker *worker, int64_t now_us)
 }
 
 /*
- * A notification is a hint, whoever sent it: PostgreSQL lets every login notify every channel. So its payload decides only where the
- * worker looks: 1. An operator calls drain_worker(), which marks the session and notifies "drain". 2. The worker sends a heartbeat. 3. The
- * answer says whether the session is draining. If the worker obeyed the payload, a login without any rights could stop every worker.
+ * A notification is a hint, because PostgreSQL lets every login notify every channel. So its payload decides only what the worker asks:
+ * 1. An operator calls drain_worker(), which marks the session and notifies "drain". 2. The worker sends a heartbeat. 3. The answer shows
+ * whether the session is draining. If the worker obeyed the payload, a login without any privilege could stop every worker.
  */
 static void
 take_notifications(pawl_worker *worker, int64_t now_us)
@@ -302,8 +305,9 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
     if (worker->session.state != PW_SESSION_LIVE)
         return;
     /*
-     * 1. Behind a pooler one request is in flight at a time, and it is a tick. 2. A heartbeat is due, and cannot be sent. 3. It stays due, and
-     * is sent in the turn of the tick's reply, ahead of the next tick. If it counted as sent, two such meetings in a row would lose the lease.
+     * 1. Behind a pooler one request is in flight at a time, and it is a tick. 2. A heartbeat is due, and cannot be sent. 3. It stays
+     * due, and is sent in the turn of the tick's reply, ahead of the next tick. If it counted as sent, two such ticks in a row would lose
+     * the lease.
      */
     if (!worker->session.heartbeat.sent && now_us >= worker->session.heartbeat_at_us &&
         pw_conn_can_send(worker->session.conn))
@@ -313,7 +317,7 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
         !pw_conn_pooled(worker->session.conn))
         (void)send_control(worker, &worker->session.request, PW_REQUEST_LISTEN, 0, NULL, now_us);
     pw_tick_turn(worker, now_us);
-    /* Last, because sending reads what has come. */
+    /* This is last, because sending also reads notifications that have arrived. */
     take_notifications(worker, now_us);
 }
 
@@ -335,7 +339,7 @@ pw_session_next_us(const pawl_worker *worker)
     if (worker->session.heartbeat.sent)
         return worker->session.heartbeat.deadline_us < at ? worker->session.heartbeat.deadline_us
                                                           : at;
-    /* A connection that has no room for it has it again with the next reply. */
+    /* A connection that cannot send now can send again after its next reply, which wakes the thread. */
     if (!pw_conn_can_send(worker->session.conn))
         return at;
     return worker->session.heartbeat_at_us < at ? worker->session.heartbeat_at_us : at;
@@ -375,7 +379,7 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
     }
     pw_list_init(&fresh);
     pw_inbox_lose(&worker->inbox, &fresh);
-    /* Never handed out, so nobody but us has to be told. */
+    /* No handler has these tasks, so none has to be notified. */
     while ((link = pw_list_first(&fresh)) != NULL) {
         pw_list_remove(link);
         pw_task_give_back(PW_CONTAINER(link, struct pw_task, link));
@@ -412,7 +416,10 @@ pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us)
     worker->session.heartbeat_at_us = now_us;
 }
 
-/* A server that has forgotten an epoch which we have seen has lost commits, and nobody has told it yet. */
+/*
+ * Checks the epoch of the server. If it is lower than one that the worker has seen, the server has lost commits, and no operator has
+ * raised its epoch yet. The worker then ends its session and registers again later.
+ */
 static bool
 check_epoch(pawl_worker *worker, int32_t epoch, int64_t now_us)
 {
@@ -432,7 +439,10 @@ check_epoch(pawl_worker *worker, int32_t epoch, int64_t now_us)
     return false;
 }
 
-/* Errors that no later try can change, at the start: the caller is told. Later on it is tried again and again. */
+/*
+ * Handles a failed registration: the worker registers again after growing pauses. An error that no later attempt can change also ends
+ * pawl_worker_start(), if that still waits.
+ */
 static void
 register_failed(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
 {
@@ -479,7 +489,7 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
     worker->claimer.poll_at_us = INT64_MAX;
     worker->tick.wanted = true;
     worker->tick.first = true;
-    /* The channel has the session in its name, and what is listened to may be the last one's. */
+    /* The name of the channel contains the session, and the connection may still listen to the channel of the last one. */
     worker->session.listening = false;
     pw_worker_add(worker, PW_COUNT_SESSIONS, 1);
     set_lease(worker, sent_us);
@@ -488,7 +498,10 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
     pw_inbox_set_registered(&worker->inbox);
 }
 
-/* Rows of a heartbeat say which runs their handlers are to stop, and whether the worker is to drain. */
+/*
+ * Handles the reply to a heartbeat, which renews the lease. Its rows name the runs that handlers must stop, and show whether the worker
+ * must drain.
+ */
 static void
 heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_us)
 {
@@ -528,7 +541,7 @@ heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_
     }
 }
 
-/* What was notified before is lost, so look once more; then the session is marked idle. */
+/* Handles the reply to listen. Earlier notifications are lost, so the worker claims again; then it marks the session idle. */
 static void
 listening(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 {
@@ -544,7 +557,10 @@ listening(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
         worker->session.listen_refused = true;
 }
 
-/* Who may not create workflows goes on without; whatever else stood in the way may be gone in a moment. */
+/*
+ * Handles the reply to create_workflow. After a retryable error the worker sends it again. After any other error, such as a missing
+ * privilege, it continues without the workflow.
+ */
 static void
 created(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 {
@@ -563,7 +579,7 @@ pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     struct pw_request *request = reply->tag;
 
     assert(request != NULL);
-    /* A standby after a failover, perhaps: another server may be found under the same name. */
+    /* The server may be a standby after a failover. Another server may be found under the same name. */
     if (reply->status == PAWL_ECONN) {
         close_control(worker, &reply->error, now_us);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's session: registration, heartbeats and the lease, on a connection of its own. worker.h has the contract of turn,
- * reply and next_us.
+ * The worker's session: registration, heartbeats and the lease, on its own connection. worker.h has the contract of turn, reply and
+ * next_us.
  */
 #ifndef PW_LIBPAWL_WORKER_SESSION_H
 #define PW_LIBPAWL_WORKER_SESSION_H
@@ -17,7 +17,7 @@ enum pw_session_state {
     PW_SESSION_LEFT,
 };
 
-/* Of the I/O thread. */
+/* Used by the I/O thread only. */
 struct pw_session {
     enum pw_session_state state;
     int64_t id;
@@ -35,19 +35,19 @@ struct pw_session {
     int64_t register_at_us;
     unsigned register_tries;
     bool listening;
-    bool listen_refused; /* the server does not want it: polling is enough */
+    bool listen_refused; /* the server has refused to listen: polling is enough */
 };
 
 void pw_session_turn(pawl_worker *worker, int64_t now_us);
 void pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 int64_t pw_session_next_us(const pawl_worker *worker);
-/* Ends the session here: every task and item of it is told that the lease is lost. */
+/* Ends the session in this worker: sets all its tasks to PW_LEASE_LOST, and answers all its items with a lost lease. */
 void pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us);
-/* Sends a heartbeat in this turn; with a new connection, if the present one may lead to the wrong one of two servers. */
+/* Makes a heartbeat due now. If the flag is set, first closes the present connection, which may lead to the wrong one of two servers. */
 void pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us);
-/* Returns true if a reply says that a session has ended, or belongs to another epoch. */
+/* Returns true if a reply reports that a session has ended, or belongs to another epoch. */
 bool pw_session_over(const struct pw_reply *reply);
-/* Returns true if the reply says that its session has ended. If that is the present one, it also calls pw_session_lost(). */
+/* Returns true if the reply reports that its session has ended. If that is the present session, also calls pw_session_lost(). */
 bool pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us);
 
 #endif

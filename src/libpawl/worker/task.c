@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The seam between handlers and the I/O thread: how items are posted and answered, and how a task ends. */
+/* The border between handlers and the I/O thread: how items are posted and answered, and how a task ends. */
 #include "libpawl/run/task.h"
 
 #include "base/alloc.h"
@@ -29,7 +29,7 @@ pw_task_thread_stack(const struct pw_task *task)
     return task->worker->settings.thread_stack;
 }
 
-/* Frees a task, which nothing of the I/O thread's points to any more. */
+/* Frees a task to which the I/O thread has no pointer any more. */
 static void
 free_task(pawl_worker *worker, struct pw_task *task)
 {
@@ -92,7 +92,7 @@ pw_task_may_start(struct pw_task *task)
     /* guard:lease_before_start */
     if (standing != PW_GOES_ON || pw_now_us() < atomic_load(&worker->inbox.lease_until_us))
         return standing;
-    /* The process was stopped, or the database is away. Whether the lease was taken is known when a heartbeat is answered. */
+    /* The process was stopped, or the database is unreachable. The reply to a heartbeat shows whether the lease was lost. */
     pw_inbox_await_lease(&worker->inbox, task);
     return (enum pw_standing)atomic_load(&task->standing);
 }
@@ -120,7 +120,7 @@ pw_task_tell(struct pw_task *task, enum pw_standing standing)
 {
     int known = atomic_load(&task->standing);
 
-    /* Handlers may find their lease lost by themselves meanwhile. */
+    /* A handler's thread may set PW_LEASE_LOST at the same time. */
     while (known < (int)standing &&
         !atomic_compare_exchange_weak(&task->standing, &known, (int)standing))
         ;
@@ -133,7 +133,7 @@ pw_item_take(struct pw_item *item)
     item->task->pending++;
 }
 
-/* Forgets and frees a task that nobody uses any more. A later claim of the same run may have taken its place in the map. */
+/* Forgets and frees a task that no handler uses any more. The map may have a later claim of the same task. */
 static void
 forget_task(pawl_worker *worker, struct pw_task *task)
 {
@@ -166,7 +166,7 @@ pw_item_answer(pawl_worker *worker, struct pw_item *item, enum pw_answer answer,
         pw_run_gather(item->branch, &worker->woken);
     else if (item != &task->last)
         pw_free(item);
-    /* Notes may be under way when the last word is answered: whatever is answered last frees the task. */
+    /* Notes may be in flight when the last item is answered: the item that is answered last frees the task. */
     if (task->ended && task->pending == 0)
         forget_task(worker, task);
 }
@@ -208,7 +208,7 @@ pw_task_lose(pawl_worker *worker, struct pw_task *task)
     pw_task_tell(task, PW_LEASE_LOST);
     pw_list_init(&items);
     pw_list_move_all(&items, &task->items);
-    /* The last of them may free the task. */
+    /* The answer to the last item may free the task. */
     while ((link = pw_list_first(&items)) != NULL) {
         pw_list_remove(link);
         pw_item_answer(worker, PW_CONTAINER(link, struct pw_item, link), PW_ANSWER_LEASE_LOST,

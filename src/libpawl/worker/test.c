@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work for tests: executes what can be executed now, on the calling thread. */
+/* For tests: executes all runs that can be executed now, on the calling thread. */
 #include "pawl/test.h"
 #include "base/time.h"
 #include "libpawl/common/error.h"
 #include "libpawl/worker/executor.h"
 #include "libpawl/worker/worker.h"
 
-/* How long one look at the queue waits for something to come. */
+/* How long one call waits for a run. */
 static const int64_t look_ms = 2;
 
 /*
- * A claim that gives nothing is trusted only if it began when nothing was held: what a run that was just finished has set free (a parent,
- * a child) is there for a later one. Two of them in a row, because the first may be the one that wakes up what is due.
+ * A claim that returns nothing counts only if it began when no task was held. A run that just ended may have made its parent or child
+ * ready, which only a later claim finds. Two in a row are needed, because the first may be the one that makes due tasks ready.
  */
 enum {
     LOOKS = 2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Housekeeping: the worker calls pawl.tick() when a claim or a heartbeat has answered that one is due. The procedure commits, so it is sent
- * as a request of its own, and on the control connection, where no commit of a run waits for it.
+ * Housekeeping: the worker calls pawl.tick() when a claim or a heartbeat has answered that a tick is due. The procedure commits, so it is
+ * a separate request. It uses the control connection, where no commit of a run waits for it.
  */
 #include "libpawl/worker/tick.h"
 
@@ -10,7 +10,7 @@
 
 #include <assert.h>
 
-/* The engine does housekeeping ten times a second at most. */
+/* The engine does housekeeping at most ten times a second. */
 static const int64_t tick_every_us = 100000;
 /* After a tick that failed: the role may lack the right, or the schema may be older than the library. */
 static const int64_t tick_failed_us = 10000000;
@@ -61,7 +61,7 @@ pw_tick_first(pawl_worker *worker, int64_t now_us)
     if (!worker->tick.first)
         return false;
     pw_tick_turn(worker, now_us);
-    /* If none could be sent, the claim is not kept waiting. */
+    /* If no tick could be sent, the claim does not wait. */
     worker->tick.first = worker->tick.request.sent;
     return worker->tick.first;
 }
@@ -71,7 +71,7 @@ pw_tick_next_us(const pawl_worker *worker)
 {
     if (worker->tick.request.sent)
         return worker->tick.request.deadline_us;
-    /* A connection that has no room for it has it again with the next reply. */
+    /* A connection that cannot send now can send again after its next reply, which wakes the thread. */
     return worker->tick.wanted && pw_conn_can_send(worker->session.conn) ? worker->tick.at_us
                                                                          : INT64_MAX;
 }

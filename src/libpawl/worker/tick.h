@@ -7,13 +7,13 @@
 #include "pawl/worker.h"
 #include "pg/conn.h"
 
-/* Of the I/O thread. */
+/* Used by the I/O thread only. */
 struct pw_tick {
     struct pw_request request;
-    int64_t at_us; /* not before */
+    int64_t at_us; /* no tick before this time */
     bool wanted;
     bool first;  /* the next claim waits for the tick, which makes due timers ready */
-    bool failed; /* the last one, and that is logged */
+    bool failed; /* the last tick failed, and that is logged */
 };
 
 /* Calls pawl.tick() when the session's connection is free. */

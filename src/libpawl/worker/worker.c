@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The worker object: what it handles, its start and its end, and the queue of runs that can go on. What the thread does is in io.c. */
+/* The worker object: its handlers, its start and its end, and the queue of runs that can continue. io.c has the I/O thread. */
 #include "libpawl/worker/worker.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The end of a public call. */
+/* Ends a public call: returns the status, and makes an error object if the call failed. */
 static pawl_status
 tell(pawl_status status, struct pw_error *err, pawl_error **error)
 {
@@ -148,7 +148,7 @@ pawl_worker_drain_within(pawl_worker *worker, int64_t timeout_ms)
     pw_inbox_drain(&worker->inbox);
 }
 
-/* Drains, waits, leaves; returns how many runs were still executing or not recorded. The worker must have been started. */
+/* Drains, waits and leaves. Returns how many runs were still executing or not recorded. The worker must have been started. */
 static size_t
 stop(pawl_worker *worker, int64_t timeout_ms)
 {
@@ -176,13 +176,13 @@ pawl_worker_free(pawl_worker *worker)
     if (worker == NULL)
         return;
     if (is_foreign(worker)) {
-        /* The threads are the parent's, and so are its locks: they may be held for ever here. */
+        /* The threads and locks are those of the parent process: in this process the locks may be held forever. */
         close_connections(worker, pw_conn_abandon);
         free_memory(worker, false);
         return;
     }
     if (worker->inbox.started) {
-        /* What was finished is written down; what was not is given back. */
+        /* Results of finished runs are recorded; the other runs are released. */
         (void)stop(worker, worker->settings.drain_timeout_ms);
         (void)pthread_join(worker->thread, NULL);
     }
@@ -304,7 +304,7 @@ pawl_worker_next(pawl_worker *worker, int64_t timeout_ms, pawl_run **run, pawl_e
         pw_error_set(&err, status, "the worker has not been started");
         return tell(status, &err, error);
     }
-    /* That there is no run is an answer, and asked for often: no object is made for it. */
+    /* PAWL_ETIMEOUT and PAWL_DRAINED are normal and frequent results: no error object is made for them. */
     (void)tell(PAWL_OK, &err, error);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker, as its own files see it. Handlers' threads meet the I/O thread in the inbox (inbox.h) and nowhere else. All other parts
- * belong to the I/O thread (io.c) once it is started: the session (session.h) with its housekeeping (tick.h), the claimer
+ * The worker, as its own files see it. Handlers' threads and the I/O thread exchange work only through the inbox (inbox.h). All other parts
+ * belong to the I/O thread (io.c) once it is started. They are the session (session.h) with its housekeeping (tick.h), the claimer
  * (claimer.h), the writers (writer.h, batch.c), and the tasks that they work on (task.c).
  *
  * The contract of turn, reply, broken and next_us, which session, tick, claimer and writers keep:
@@ -13,13 +13,13 @@
  *   it as the tag; or its connection breaks, and broken() is called (for the session: close_control()). After broken(), no
  *   reply of that connection arrives any more.
  * - reply() is called for each reply in the order of the requests of one connection. A reply about an earlier session (its
- *   request's session is not the present one) changes nothing but the request. reply() may end the session (pw_session_check());
- *   then every item has been answered when it returns, and its caller must not touch the items of its own batch.
+ *   request's session is not the present one) changes only the request. reply() may end the session (pw_session_check()). Then every
+ *   item has been answered when it returns, and its caller must not touch the items of its own batch.
  * - broken() forgets the requests of that connection, and arranges that each of them is made again: the server may have executed
  *   them or not, so they are repeated in a form in which a second execution does no harm.
  * - next_us() returns the earliest time at which turn() has something to do although nothing arrives, INT64_MAX for never. Time passes
- *   only between turns: if turn() could not do a thing because of X, next_us() must name the time when X is over, or X must
- *   wake the thread when it ends (a reply, pw_inbox_wake()). A part that forgets this sleeps forever.
+ *   only between turns. If turn() could not do something because of X, next_us() must name the time when X ends. Otherwise the end
+ *   of X must wake the thread (a reply, pw_inbox_wake()). A part that forgets this sleeps forever.
  */
 #ifndef PW_LIBPAWL_WORKER_WORKER_H
 #define PW_LIBPAWL_WORKER_WORKER_H
@@ -74,7 +74,7 @@ struct pawl_worker {
     atomic_llong counts[PW_COUNTS];
     struct pw_inbox inbox;
 
-    /* Of the I/O thread. */
+    /* Used by the I/O thread only. */
     struct pw_session session;
     struct pw_tick tick;
     struct pw_claimer claimer;
@@ -96,9 +96,9 @@ bool pw_worker_find_undo(
     pawl_worker *worker, const char *name, pawl_undo_fn *function, void **userdata);
 const struct pw_settings *pw_worker_settings(pawl_worker *worker);
 int pw_worker_drain_fd(pawl_worker *worker);
-/* Returns true if the worker has left: runs that still execute are not its own any more. Any thread. */
+/* Returns true if the worker has left: it no longer holds runs that still execute. Any thread. */
 bool pw_worker_stopped(pawl_worker *worker);
-/* Asks for a claim now; pw_worker_quiet() is true when one that began later gave nothing and nothing is held. Any thread. */
+/* Asks for a claim now. pw_worker_quiet() returns true when a later claim returned nothing and no task is held. Any thread. */
 void pw_worker_look(pawl_worker *worker);
 bool pw_worker_quiet(pawl_worker *worker);
 void pw_worker_add(pawl_worker *worker, enum pw_count count, int64_t by);
@@ -118,9 +118,9 @@ void pw_item_take(struct pw_item *item);
 /* Answers an item that was taken: wakes its branch, frees a note, ends a task. The item must not be used afterwards. I/O thread. */
 void pw_item_answer(
     pawl_worker *worker, struct pw_item *item, enum pw_answer answer, const char *reason);
-/* Tells a task why it should stop, unless it knows of something worse. I/O thread. */
+/* Sets the standing of a task, unless its standing is already worse. I/O thread. */
 void pw_task_tell(struct pw_task *task, enum pw_standing standing);
-/* Answers all items of a task that wait, with a lost lease. */
+/* Answers all parked items of a task with a lost lease. */
 void pw_task_lose(pawl_worker *worker, struct pw_task *task);
 /* Turns the last item of a task, which was refused for this reason, into a permanent failure with that reason. */
 void pw_task_fail_instead(struct pw_task *task, const char *reason);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A work connection: opens it again when it breaks, decides when a batch is sent, and hands replies to whom they belong. */
+/* A writer: opens its connection again when it breaks, decides when to send a batch, and passes each reply to its part of the worker. */
 #include "libpawl/worker/writer.h"
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@
 static const int64_t open_base_us = 20000;
 static const int64_t open_cap_us = 5000000;
 
-/* What one array of a batch may take; a batch is cut before it comes near. */
+/* The size limit of one array of a batch, in bytes; a batch is cut long before it reaches this limit. */
 static const size_t array_max = (size_t)64 * 1024 * 1024;
 
 int
@@ -55,7 +55,7 @@ pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us)
     struct pw_writer *writer = &worker->writers[item->task->writer];
 
     assert(item->answer == PW_ANSWER_NONE && pw_list_empty(&item->link));
-    /* Behind a busy one, so that the items of a run stay in order. */
+    /* A busy item of the run is parked: this item waits after it, so that the items of a run stay in order. */
     if (!pw_list_empty(&item->task->items)) {
         pw_list_add_tail(&item->task->items, &item->link);
         return;
@@ -110,7 +110,7 @@ pw_writer_broken(
     writer->open_tries++;
     writer->open_at_us = pw_add_us(
         now_us, pw_backoff_us(&worker->rand, writer->open_tries, open_base_us, open_cap_us));
-    /* Nobody knows whether the batch was taken: what was answers "already". */
+    /* The outcome of the batch is unknown. It is sent again, and items that were applied answer "already". */
     if (writer->commit.sent) {
         writer->commit.sent = false;
         writer->batch.one_by_one = true;
@@ -142,7 +142,7 @@ open_writer(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     pw_conn_pump(writer->conn);
 }
 
-/* Up and usable: the first time it is seen so, it is counted. */
+/* Returns true if the connection is ready. Counts a reconnect when it sees that for the first time after a break. */
 static bool
 is_up(pawl_worker *worker, struct pw_writer *writer)
 {
@@ -158,8 +158,8 @@ is_up(pawl_worker *worker, struct pw_writer *writer)
 }
 
 /*
- * Whether to send now. A run that is alone never waits; while others of this writer execute, those that have something to
- * commit wait for them, for as long as the window says, if the last batch shows that it is worth it.
+ * Returns true if the writer must send now. A run that is alone never waits. While other runs of this writer execute, items wait for the
+ * items of those runs, for at most batch_window_us. They do not wait once there are as many as in the last batch.
  */
 static bool
 is_due(const pawl_worker *worker, const struct pw_writer *writer, int64_t now_us)
@@ -174,7 +174,7 @@ is_due(const pawl_worker *worker, const struct pw_writer *writer, int64_t now_us
     return now_us >= pw_add_us(writer->waiting_since_us, worker->settings.batch_window_us);
 }
 
-/* Whatever was committed on this connection before is replicated once a later commit is. */
+/* Sends a heartbeat to confirm earlier commits: once its commit is replicated, so is every earlier commit of this connection. */
 static int
 send_confirm(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
 {
@@ -193,7 +193,7 @@ send_confirm(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, stru
     return status;
 }
 
-/* What a writer says that breaks without a word from libpq. */
+/* Gives up the connection for a reason that libpq does not report. */
 static void
 give_up(pawl_worker *worker, struct pw_writer *writer, const char *why, int64_t now_us)
 {
@@ -203,10 +203,13 @@ give_up(pawl_worker *worker, struct pw_writer *writer, const char *why, int64_t 
     pw_writer_broken(worker, writer, &err, now_us);
 }
 
-/* A writer without a connection for this long gives what it has to another. */
+/* A writer without a connection for this long passes its items and tasks to another writer. */
 static const int64_t rescue_us = 1000000;
 
-/* Whether a writer can take what another has. A reply that it waits for would be taken for one about that. */
+/*
+ * Returns true if a writer can take over the items of another one. A writer that waits for a reply cannot: it would apply that reply to
+ * those items.
+ */
 static bool
 has_room(const struct pw_writer *writer)
 {
@@ -303,7 +306,7 @@ pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer)
     return at;
 }
 
-/* What was committed before is replicated now, or that is asked again a little later. */
+/* Handles the reply to a confirmation: either earlier commits are replicated now, or the writer asks again a little later. */
 static void
 confirmed(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_reply *reply, int64_t now_us)
@@ -315,9 +318,12 @@ confirmed(
 }
 
 /*
- * Whether the session is not known where this connection leads, although it lives where it was registered, as far as we know. Of two
- * servers that take writes, after a failover, each would end what the other has begun, and that without a pause. A connection that
- * has done something for the session is at the right one, and is believed.
+ * Returns true if the server of this connection does not have the session, although the session is live as far as the worker knows.
+ * 1. After a failover two servers, A and B, accept writes. The session of the worker is at A.
+ * 2. This connection leads to B, which answers that the session has ended.
+ * 3. The worker closes the connection, and asks A with a heartbeat.
+ * Without this check, the worker would end its session each time a connection reaches the other server, and register again without a
+ * pause. A connection that has done something for the session leads to the right server, and its answer is accepted.
  */
 static bool
 is_strange(const pawl_worker *worker, const struct pw_writer *writer, const struct pw_reply *reply)
@@ -336,14 +342,17 @@ pw_writer_reply(
     struct pw_request *request = reply->tag;
 
     assert(request != NULL);
-    /* It is no server to work with: a standby after a failover, perhaps. Another may be found under the same name. */
+    /* The server cannot be used: it may be a standby after a failover. Another server may be found under the same name. */
     if (reply->status == PAWL_ECONN) {
         pw_writer_broken(worker, writer, &reply->error, now_us);
         return;
     }
     if (is_strange(worker, writer, reply)) {
         pw_writer_broken(worker, writer, &reply->error, now_us);
-        /* The heartbeat decides. If that says again and again that the session lives, it may be the one that is at the wrong server. */
+        /*
+         * The heartbeat decides. If this happens again although the heartbeat confirmed the session, the heartbeat may be at the wrong
+         * server.
+         */
         pw_session_ask(worker, writer->strange++ > 0, now_us);
         return;
     }

@@ -20,25 +20,25 @@ enum {
 /* Items that are committed together. */
 struct pw_batch {
     struct pw_item **items;
-    int *rows; /* which row of the reply is about each */
+    int *rows; /* the row of the reply that answers each item */
     size_t count;
-    bool one_by_one; /* to be sent with commit_each: it was sent before, or may have a bad item */
-    bool confirm;    /* the commit may not have reached the standby: to be confirmed first */
-    int64_t again_at_us; /* not to be sent before */
+    bool one_by_one;     /* send with commit_each: it was sent before, or may have a bad item */
+    bool confirm;        /* the commit may not have reached the standby: confirm it first */
+    int64_t again_at_us; /* do not send before */
     unsigned tries;
 };
 
-/* Of the I/O thread. */
+/* Used by the I/O thread only. */
 struct pw_writer {
     int number;
     struct pw_conn *conn; /* NULL: to be opened at open_at_us */
     int64_t open_at_us;
     unsigned open_tries;
     bool was_up;
-    bool is_up; /* and was seen to be */
+    bool is_up; /* the connection is ready, and was seen so */
     int64_t down_since_us;
-    int64_t session;  /* for which this connection has done something; 0: for none yet */
-    unsigned strange; /* how often in a row it led to a server that does not know the session */
+    int64_t session;  /* that this connection has last done something for; 0: none */
+    unsigned strange; /* how often in a row it led to a server without the session */
 
     struct pw_list waiting; /* items to be sent */
     size_t waiting_count;
@@ -47,7 +47,7 @@ struct pw_writer {
     size_t last_count;
 
     struct pw_batch batch;
-    size_t batch_cap; /* not more at once, because a batch of more has failed */
+    size_t batch_cap; /* the limit of a batch; lower after a larger batch failed */
     struct pw_request commit;
     struct pw_request confirm;
     struct pw_array runs, fences, kinds, names, payloads, seqs, tasks, millis, options;
@@ -64,11 +64,11 @@ void pw_writer_broken(
 int64_t pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer);
 /* Answers every item of this writer, because the session has ended. */
 void pw_writer_lose(pawl_worker *worker, struct pw_writer *writer);
-/* Gives the items and tasks of a writer to one that works, if it has been without a connection for a while. */
+/* Passes the items and tasks of a writer that has had no connection for a while to a writer that has one. */
 void pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us);
-/* Puts an item at the end of those that its task has to send. */
+/* Adds an item after the earlier items of its task. */
 void pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us);
-/* Puts a list of items back ahead of all others, in its order. */
+/* Puts a list of items back ahead of all waiting items, in its order. */
 void pw_writer_put_back(struct pw_writer *writer, struct pw_list *items, int64_t now_us);
 
 /* batch.c */
