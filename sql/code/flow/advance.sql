@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How a run of a flow goes on: a task is done and recorded, gates count down. Everything here is done by whoever has the
--- row of the run's task 0 locked, so nothing here meets anybody else.
+-- How a run of a flow continues: tasks end and are recorded, and gates count down. Every caller has locked the run's task 0, so no other
+-- transaction does the same for this run.
 
--- The record of a step or an element of a flow. p_run is task 0.
+-- Records the result of a task of a flow: a step, or an element of a map step. p_run is task 0 of the run.
 create or replace function pawl._record_task(
     p_run pawl_data.task, p_task int, p_name text, p_state "char", p_output json, p_error json, p_undo json, p_attempt int, p_fence int,
     p_started timestamptz, p_now timestamptz, p_source uuid default null)
@@ -12,7 +12,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    -- What an earlier round has lost is known now, or is lost again.
+    -- In an earlier round the outcome of this task may have been unknown, which left a RUNNING record. The new record replaces it.
     if p_run.round > 1 then
         delete from pawl_data.step s where s.run_id = p_run.run_id and s.task_no = p_task and s.name = p_name and s.state = 'r';
         delete from pawl_data.step_kept k where k.run_id = p_run.run_id and k.task_no = p_task and k.name = p_name and k.state = 'r';
@@ -45,8 +45,8 @@ end
 $$;
 comment on function pawl._flow_step(pawl_data.task, int) is 'the definition of a step, by the run';
 
--- Many plain tasks of flows are done at once: rows locked and checked, so their addresses are good; their runs' task 0
--- locked and plain, too.
+-- Ends many plain tasks of flows at once. The caller has locked and checked their rows, so p_tids stays valid. It has also locked task 0 of
+-- each run, which is plain, too.
 create or replace function pawl._finish_tasks(p_tids tid[], p_outputs text[], p_now timestamptz)
 returns void
 language plpgsql
@@ -84,7 +84,7 @@ end
 $$;
 comment on function pawl._finish_tasks(tid[], text[], timestamptz) is 'records plain tasks of flows and lets their runs go on';
 
--- These tasks are done and recorded: counts them, starts what may start now, and ends runs that have nothing left.
+-- Counts tasks that are done and recorded, starts the steps that can start now, and ends the runs that have no step left.
 create or replace function pawl._advance(p_runs uuid[], p_tasks int[], p_now timestamptz)
 returns void
 language plpgsql
@@ -114,7 +114,7 @@ begin
                 select e.dependent_no from pawl_data.flow_edge e
                 where e.workflow_id = q.workflow_id and e.step_no = d.step_no offset 0) e
             cross join lateral (select s.* from pawl_data.flow_step s where s.workflow_id = q.workflow_id and s.step_no = e.dependent_no offset 0) s
-            -- Nothing new starts in a run that is to end.
+            -- No new step starts in a run that is ending.
             -- guard:advance_ending
             where t.ending is null
             group by d.run_id, e.dependent_no, cardinality(s.deps)
@@ -160,7 +160,7 @@ end
 $$;
 comment on function pawl._advance(uuid[], int[], timestamptz) is 'lets runs of flows go on after some of their tasks';
 
--- Steps that are done with these tasks: each by itself, or, of a map, when it was the last element.
+-- Returns the steps that end with these tasks. A map step ends with its last element; any other step has one task.
 create or replace function pawl._whole_steps(p_runs uuid[], p_tasks int[], p_now timestamptz)
 returns table (run_id uuid, step_no int)
 language plpgsql
@@ -203,7 +203,7 @@ end
 $$;
 comment on function pawl._whole_steps(uuid[], int[], timestamptz) is 'the steps that are done with these tasks';
 
--- The last elements of map steps are done, or there are none: one record for each step as a whole. Its outputs stay with the elements.
+-- Writes one record for each map step whose last element is done, or that has no elements. The outputs stay in the records of the elements.
 create or replace function pawl._end_maps(p_runs uuid[], p_steps int[], p_now timestamptz)
 returns void
 language plpgsql

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Apply: creates a flow from a definition, or changes it.
 
--- The steps of a definition, each behind what it depends on and otherwise as they stand there; raises when there is a
--- cycle. Goes down from each step to what it depends on, once: 2,000 steps in the worst order are no more work than in the best.
+-- Returns the steps of a definition, each after its dependencies and otherwise in the order of the definition. Raises an error if there is
+-- a cycle. It walks from each step down to its dependencies, once: 2,000 steps in the worst order cost no more than in the best.
 create or replace function pawl._order_steps(p_steps json)
 returns table (n int, step text, deps text[], options json)
 language plpgsql
@@ -12,8 +12,8 @@ as $$
 #variable_conflict use_column
 declare
     v_count int := json_array_length(p_steps);
-    -- For all steps behind each other what they depend on, by number, and where that of each step begins. What no step is
-    -- named after is left out; add_step refuses it.
+    -- v_edges has the dependencies of all steps, by number, one step after the other; v_first has where each step begins in it. A
+    -- dependency that no step is named after is left out; add_step refuses it.
     v_edges int[];
     v_first int[];
     v_next int[];
@@ -78,7 +78,7 @@ end
 $$;
 comment on function pawl._order_steps(json) is 'the steps of a flow, each after its dependencies';
 
--- What the text of a flow must be like.
+-- Raises an error unless the definition of a flow has the right form.
 create or replace function pawl._check_definition(p_definition json)
 returns void
 language plpgsql
@@ -116,7 +116,7 @@ end
 $$;
 comment on function pawl._check_definition(json) is 'refuses a definition of a flow that has not the right form';
 
--- Makes a flow what its definition says. p_flow is a row of nulls for a new one.
+-- Creates or changes a flow so that it matches its definition. For a new flow, p_flow is a row of nulls.
 create or replace function pawl._change_flow(p_flow pawl_data.workflow, p_definition json, p_options json, p_altered boolean, p_steps boolean)
 returns void
 language plpgsql
@@ -166,7 +166,7 @@ begin
     v_name := definition ->> 'flow';
     v_options := (select coalesce(json_object_agg(o.key, o.value), '{}') from json_each(definition) o where o.key not in ('flow', 'steps'));
     select w.* into v_flow from pawl_data.workflow w where w.name = v_name for update;
-    -- A check makes nothing that lasts.
+    -- With only_check, the call leaves no row of the name.
     if not found and not only_check then
         perform pawl._hold_name(v_name);
         select w.* into v_flow from pawl_data.workflow w where w.name = v_name for update;
@@ -206,7 +206,7 @@ begin
     begin
         perform pawl._change_flow(v_flow, definition, v_options, v_changes > 0, v_steps > 0);
         if only_check then
-            -- Undoes it. What a real call refuses was refused before.
+            -- Undoes the changes. At this point every check of a real call has passed.
             raise exception 'checked';
         end if;
     exception

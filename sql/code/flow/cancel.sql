@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Cancels one run, and its tasks if it is a flow.
 
--- A held run is told and given a grace; any other ends at once, or starts its rollback.
+-- If a worker holds the run, or a task of its flow, the worker is notified and has a grace period. Any other run ends at once, or starts
+-- its rollback.
 create or replace function pawl._cancel_task(p_task pawl_data.task, p_now timestamptz, p_by text, p_why text, p_rollback boolean)
 returns text
 language plpgsql
@@ -10,7 +11,8 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     if p_task.rolling_back or p_task.ending is not null then
-        -- One that is failing was not cancelled: what its tasks come to until it has ended is recorded.
+        -- 1. A run fails, and is ending or rolled back. 2. An operator cancels it. The run was not cancelled, and results of its tasks are
+        -- recorded until it has ended. Without this test the answer would be already, and the operator would take the run for cancelled.
         -- guard:cancel_of_failing
         return case when p_task.ending ->> 'status' = 'ERROR' then 'ERROR' else 'already' end;
     end if;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The doors of this room: the only functions of flows that rooms below it call. A run without a flow passes them by.
+-- The doors of this room: the only functions of flows that lower rooms call. They are not called for a run without a flow.
 
--- A run of nothing is a mistake. (As a child, it ends at once.)
+-- Refuses to trigger a flow without steps. (As a step of another flow, it ends at once.)
 create or replace function pawl._check_flow(p_workflow int)
 returns void
 language plpgsql
@@ -38,7 +38,7 @@ end
 $$;
 comment on function pawl._first_handled(int, text, timestamptz) is 'whether the first steps of a flow have live workers';
 
--- The first tasks of runs that were just triggered.
+-- Creates the first tasks of runs that were just triggered.
 create or replace function pawl._open_flows(p_runs uuid[], p_workflow int, p_now timestamptz, p_delay interval)
 returns void
 language plpgsql
@@ -54,7 +54,8 @@ declare
 begin
     if not (select w.frozen from pawl_data.workflow w where w.workflow_id = p_workflow) then
         perform pawl._freeze_flow(p_workflow);
-        -- Until then steps may have been added.
+        -- 1. A triggers the flow for the first time: it inserts the run, and the flow has no undo yet. 2. B adds a step with an undo and
+        -- commits. 3. A freezes the flow and starts its steps. Without this update a failure of the run would not undo B's step.
         -- guard:undo_of_frozen
         update pawl_data.task t
         set undo = true
@@ -78,7 +79,7 @@ end
 $$;
 comment on function pawl._open_flows(uuid[], int, timestamptz, interval) is 'starts the first steps of new runs of a flow';
 
--- A task came to something: the record, and what follows for the run. Both rows are locked.
+-- Ends a task: writes its record, then continues or ends the run. The caller has locked the rows of the task and of the run.
 create or replace function pawl._finish_task(
     p_run pawl_data.task, p_task int, p_state "char", p_output json, p_error json, p_now timestamptz, p_attempt int default 1,
     p_fence int default 0, p_started timestamptz default null, p_source uuid default null)
@@ -96,14 +97,14 @@ begin
         -- guard:task_undos
         perform pawl._note_undos(p_run);
     end if;
-    -- Waits that it opened and did not wait for: a signal or an event must not find them.
+    -- Deletes the waits that the task has left open: a signal or an event must not find them.
     delete from pawl_data.wait w where w.run_id = p_run.run_id and w.task_no = p_task;
     perform pawl._record_task(p_run, p_task, v_step.name, p_state, p_output, p_error, v_step.undo, p_attempt, p_fence, p_started,
         p_now, p_source);
     if p_run.ending is not null then
         perform pawl._let_end(p_run, p_now);
     elsif p_state = 'e' then
-        -- A worker that lets go because the time of the run is over says the same as the engine would.
+        -- A task may fail because the run has reached its time limit. Then the run gets the error that the engine itself would give it.
         perform pawl._begin_ending(p_run, 'e', case
             when p_run.attached and pawl._run_timeout(p_run.run_id, p_now) = 0 then
                 json_build_object('code', 'timeout', 'message', 'the run has reached its time limit')

@@ -1,8 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- How a run of a flow ends: with its last step, by a failure, or by a cancel; and what a worker says that lets go of
--- one of its tasks.
+-- How a run of a flow ends: with its last step, by a failure, by a cancel, or by force.
 
--- Runs of flows with nothing left to do. Their task 0 is locked.
+-- Ends runs of flows that have no step left. The caller has locked their task 0.
 create or replace function pawl._end_flows(p_runs uuid[], p_now timestamptz)
 returns void
 language plpgsql
@@ -21,7 +20,7 @@ declare
     v_few int := pawl._few_deps();
     v_error json;
 begin
-    -- First, because what is too much is not even put together.
+    -- First, runs whose outputs together are over the limit: they fail before these outputs are gathered into one value.
     for v_task in
         select t.*
         from unnest(p_runs) r
@@ -45,7 +44,7 @@ begin
         using unnest(v_ids, v_outputs, v_started) e (run_id, output, first_at)
         cross join lateral (select h.ctid from pawl_data.task h where h.run_id = e.run_id and h.task_no = 0 offset 0) h
         where t.ctid = h.ctid
-          -- As for a plain commit.
+          -- The fast path, as in a plain commit. The loop below ends the remaining runs.
           and not (t.kept or t.attached or t.paused is not null or t.parent_id is not null or t.round > 1)
           and t.triggered_at > p_now - interval '24 hours'
         returning t.*, e.output, e.first_at
@@ -71,8 +70,8 @@ end
 $$;
 comment on function pawl._end_flows(uuid[], timestamptz) is 'ends runs of flows that are done';
 
--- Steps inside of a task had undos, and the task goes: from now on the run knows of them. Before, only the task does, because
--- its worker does not wait for others of the run. Task 0 is locked.
+-- Marks a run of a flow as having undos when a task ends whose own steps had undos. Until then only the task has the mark, because its
+-- worker does not wait for other tasks of the run. The caller has locked task 0.
 create or replace function pawl._note_undos(p_run pawl_data.task)
 returns void
 language plpgsql
@@ -85,8 +84,8 @@ end
 $$;
 comment on function pawl._note_undos(pawl_data.task) is 'a run of a flow has something to undo';
 
--- Takes away tasks of a run: those that nobody holds, or with p_held all of them. One that had started and has an undo
--- leaves a record, because nobody knows what it did.
+-- Deletes tasks of a run: tasks that no worker holds or, with p_held, all of them. A deleted task that had started and has an undo leaves a
+-- record, because its effects are unknown.
 create or replace function pawl._drop_tasks(p_run pawl_data.task, p_held boolean, p_now timestamptz, p_only int default null)
 returns void
 language plpgsql
@@ -128,8 +127,8 @@ end
 $$;
 comment on function pawl._drop_tasks(pawl_data.task, boolean, timestamptz, int) is 'takes away tasks of a run of a flow';
 
--- Steps of a run that are child runs and have not ended, when the run does: one with an undo leaves a record, because nobody
--- knows what it has done, or does until the cancel reaches it.
+-- When a run ends, leaves a record for each of its steps that has an undo and is a child run that has not ended. The effects of the child
+-- so far are unknown, and so are its effects until the cancel reaches it.
 create or replace function pawl._leave_children(p_run pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
@@ -144,14 +143,14 @@ begin
     from pawl_data.wait w
     join pawl_data.queue q on q.queue_id = p_run.queue_id
     join pawl_data.flow_step s on s.workflow_id = q.workflow_id and s.step_no = pawl._step_of(w.task_no)
-    -- A child that a task has started by itself is a step of that task.
+    -- A child that a task has started has # in its name: it is a step of that task, not of the flow.
     where w.run_id = p_run.run_id and w.task_no > 0 and w.kind = 'c' and strpos(w.name, '#') = 0 and s.undo is not null;
 end
 $$;
 comment on function pawl._leave_children(pawl_data.task, timestamptz) is 'records the children of a flow that it ends without';
 
--- The run is to end with this status (ERROR or CANCELLED): nothing new starts, holders are told, and it ends when no
--- task is held, at the latest after a grace. Task 0 is locked.
+-- Begins to end a run with this status (ERROR or CANCELLED): no new step starts, and workers that hold a task are notified. The run ends
+-- when no task is held, at the latest after the grace period. The caller has locked task 0.
 create or replace function pawl._begin_ending(
     p_run pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_by text, p_now timestamptz)
 returns void
@@ -168,7 +167,7 @@ begin
     end if;
     update pawl_data.task t set ending = v_ending where t.run_id = p_run.run_id and t.task_no = 0;
     p_run.ending := v_ending;
-    -- A holder that cannot be marked now, because its commit is under way, is told by that commit.
+    -- A task cannot be marked now if a commit of its worker is in progress. That commit notifies the worker.
     update pawl_data.task t set ending = v_ending
     where t.ctid = any (array(
         select d.ctid from pawl_data.task d
@@ -181,7 +180,7 @@ end
 $$;
 comment on function pawl._begin_ending(pawl_data.task, "char", json, boolean, text, timestamptz) is 'lets a run of a flow end by failure or cancel';
 
--- Ends a run that is to end, or starts its rollback, if nobody holds a task of it any more.
+-- Ends a run that is ending, or starts its rollback, if no worker holds a task of it any more.
 create or replace function pawl._let_end(p_run pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
@@ -201,7 +200,8 @@ end
 $$;
 comment on function pawl._let_end(pawl_data.task, timestamptz) is 'ends a run of a flow once no task of it is held';
 
--- The grace is over, or a time limit is: takes every task away and ends the run. busy: somebody has one locked.
+-- Deletes every task and ends the run, even if a worker holds a task: after the grace period, a time limit or a kill. Returns busy if
+-- another transaction has locked a row of the flow.
 create or replace function pawl._force_end(p_run pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_now timestamptz)
 returns text
 language plpgsql
@@ -221,7 +221,7 @@ end
 $$;
 comment on function pawl._force_end(pawl_data.task, "char", json, boolean, timestamptz) is 'ends a run of a flow even if a worker holds a task of it';
 
--- What an error says, for a sentence.
+-- Returns the text of an error, at most 200 characters, as a part of a sentence.
 create or replace function pawl._error_text(p_error json)
 returns text
 language plpgsql

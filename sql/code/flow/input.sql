@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What the tasks of a flow came to, and the inputs that are made of it.
+-- Results of the tasks of a flow, and the inputs that are made of them.
 
--- What tasks of flows came to, wherever it lives. Asked by run and by task, so that a run of many tasks is not read whole.
+-- Returns the SUCCESS and SKIPPED records of tasks of flows, from step and step_kept. Asked by run and by task, so that a run of many tasks
+-- is not read whole.
 create or replace function pawl._outputs(p_runs uuid[], p_tasks int[])
 returns table (run_id uuid, task_no int, state "char", output json, error json, started_at timestamptz)
 language plpgsql
@@ -26,7 +27,7 @@ end
 $$;
 comment on function pawl._outputs(uuid[], int[]) is 'the records of tasks of flows';
 
--- The records of the elements of map steps. Asked step by step, so that a run of many tasks is not read whole.
+-- Returns the records of the elements of map steps. Asked step by step, so that a run of many tasks is not read whole.
 create or replace function pawl._elements(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, task_no int, output json)
 language plpgsql
@@ -72,7 +73,7 @@ end
 $$;
 comment on function pawl._gather_max() is 'bytes that the outputs which a step depends on may have together';
 
--- How many bytes the outputs have that steps of flows depend on.
+-- Counts the bytes of the outputs that steps of flows depend on.
 create or replace function pawl._dep_bytes(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, bytes bigint)
 language plpgsql
@@ -120,7 +121,7 @@ end
 $$;
 comment on function pawl._dep_bytes(uuid[], int[]) is 'how much steps of flows depend on';
 
--- The outputs of map steps, each as one array in order. None for a map of nothing, or one that was skipped.
+-- Returns the outputs of map steps, each as one array in order. There is no row for a map step that has no elements, or that was skipped.
 create or replace function pawl._gather(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, outputs json)
 language plpgsql
@@ -141,8 +142,8 @@ end
 $$;
 comment on function pawl._gather(uuid[], int[]) is 'the outputs of map steps as arrays';
 
--- For each of these steps what the steps it depends on came to, as one object. For step 0: the output of the run, and when its first
--- step started.
+-- Returns, for each of these steps, the outputs of its dependencies as one object. For step 0 that is the output of the run, together with
+-- the start of its first step.
 create or replace function pawl._dep_outputs(p_runs uuid[], p_steps int[])
 returns table (run_id uuid, step_no int, outputs json, started_at timestamptz)
 language plpgsql
@@ -166,7 +167,7 @@ begin
         from unnest(p_runs, p_steps) i (run_id, step_no)
         cross join lateral (select t.queue_id from pawl_data.task t where t.run_id = i.run_id and t.task_no = 0 offset 0) t
     ), dep as materialized (
-        -- Many runs of few flows.
+        -- Read once for each flow and step, not for each run.
         select i.queue_id, i.step_no, d.no, d.n, x.name, x.map_from is not null as mapped
         from (select distinct i.queue_id, i.step_no from it i) i
         cross join lateral (select q.workflow_id from pawl_data.queue q where q.queue_id = i.queue_id offset 0) q
@@ -190,7 +191,7 @@ begin
     )
     select w.run_id, w.step_no,
            coalesce(json_object_agg(w.name, case when not w.mapped then o.output
-                                                 -- Of a map that was skipped there is nothing.
+                                                 -- A map step that was skipped has null, not an empty array.
                                                  when o.state = 's' then coalesce(g.outputs, '[]') end order by w.n)
                         filter (where w.name is not null), '{}'),
            min(f.started_at)
@@ -220,7 +221,7 @@ end
 $$;
 comment on function pawl._run_input(uuid) is 'the input of a run that has not ended';
 
--- An object with one more key in front: json keeps the text of both as it is.
+-- Puts the key run in front of the keys of an object. Both texts stay as they are.
 create or replace function pawl._with_run(p_input json, p_outputs json)
 returns json
 language plpgsql
@@ -263,7 +264,7 @@ begin
                 then json_build_object('run', r.input, 'item', (
                          select t.input from pawl_data.task t where t.run_id = i.run_id and t.task_no = i.task_no),
                          'index', pawl._element_of(i.task_no) - 1)
-                -- As _with_run, without the call.
+                -- The same as _with_run(), without the call.
                 else ('{"run": ' || coalesce(r.input::text, 'null') || case when d.none then '}' else ', ' end
                       || case when d.none then '' else substr(d.outputs::text, 2) end)::json end
     from unnest(p_runs, p_tasks) with ordinality i (run_id, task_no, n)
@@ -275,8 +276,8 @@ end
 $$;
 comment on function pawl._task_inputs(uuid[], int[]) is 'builds the inputs of tasks of flows';
 
--- The inputs of claimed tasks of flows (rows locked, so their addresses are good), each with its run and number as a key: of p_max bytes in
--- all, but at least one. The others are left_out.
+-- Returns the inputs of claimed tasks of flows, each with its run and number as a key. Their rows are locked, so p_tids stays valid. The
+-- inputs have p_max bytes in all, but there is at least one. left_out has the keys of the remaining tasks.
 create or replace function pawl._flow_inputs(p_tids tid[], p_max bigint, out keys text[], out inputs json[], out left_out text[])
 language plpgsql
 stable
@@ -288,7 +289,7 @@ declare
     v_runs uuid[];
     v_tasks int[];
     v_from int := 1;
-    -- How many are built at once: few, before it is known how large they are.
+    -- How many inputs are built at once: few, while their size is unknown.
     v_count int := 4;
     v_total bigint := 0;
     v_part record;

@@ -2,7 +2,7 @@
 -- How steps of a flow start: as a task, as a task for each element, as a child run, or not at all. As in advance.sql,
 -- task 0 of the run is locked.
 
--- Starts steps whose dependencies are done. Returns those that were done by it: skipped, or maps of nothing.
+-- Starts steps whose dependencies are done. Returns the steps that are done at once: skipped steps, and map steps without elements.
 create or replace function pawl._start_steps(p_runs uuid[], p_steps int[], p_now timestamptz, p_delay interval)
 returns table (run_id uuid, step_no int)
 language plpgsql
@@ -18,7 +18,7 @@ declare
     v_few int := pawl._few_deps();
     v_queues int[];
     v_tenants text[];
-    -- Where nobody is bound to a tenant, one call for each queue will do.
+    -- While no role is bound to a tenant, one call for each queue is enough.
     v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
     v_runs uuid[];
     v_steps int[];
@@ -41,12 +41,12 @@ begin
           -- guard:gather_many
           and not exists (select from large l where l.run_id = i.run_id and l.step_no = i.step_no)
     ), made as (
-        -- Of an earlier round a task may have recorded something.
+        -- In a later round a task may have records of an earlier one, so it takes recorded from its run.
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, kept, recorded, reason, due_at,
                                triggered_at, tenant, limit_key, paused, woken)
         select i.run_id, pawl._task_no(i.step_no), i.queue_id,
                case when i.paused is not null or p_delay > interval '0' then 'w' else 'r' end,
-               -- Calls for each of many rows are what most of this would cost.
+               -- Function calls for each of many rows would be most of the cost, so the cases avoid them.
                coalesce(i.priority, i.run_priority), i.round, case when i.round = 1 then 0 else pawl._first_fence(i.round) end, i.kept, i.recorded,
                case when i.paused is not null then 'operator' when p_delay > interval '0' then 'delay' end,
                case when i.paused is not null then 'infinity' else coalesce(pawl._shift(p_now, p_delay), p_now) end,
@@ -75,7 +75,7 @@ end
 $$;
 comment on function pawl._start_steps(uuid[], int[], timestamptz, interval) is 'starts steps of flows';
 
--- What resume must know of a task that was made while its run was paused.
+-- Returns the pause of a task that is created while its run is paused. If the task has a delay, resume() finds its due time there.
 create or replace function pawl._paused_task(p_paused json, p_now timestamptz, p_delay interval)
 returns json
 language plpgsql
@@ -92,7 +92,9 @@ end
 $$;
 comment on function pawl._paused_task(json, timestamptz, interval) is 'the pause of a task, with when it was to start';
 
--- A later round makes the same tasks anew; no claim of an earlier one may have the same fence.
+-- Returns the fence of a new task. 1. A worker holds a task, and the run ends without it. 2. A retry opens the next round, which creates
+-- the same task again. 3. The worker commits late. If each round began with fence 0, the old claim could have the fence of a new one, and
+-- the late commit would be accepted.
 create or replace function pawl._first_fence(p_round int)
 returns int
 language plpgsql
@@ -106,7 +108,7 @@ end
 $$;
 comment on function pawl._first_fence(int) is 'the fence of a new task of a flow';
 
--- Starts one step that is not plain. True: it is done already.
+-- Starts one step that is not plain. Returns true if the step is done at once.
 create or replace function pawl._start_step(p_run uuid, p_step int, p_now timestamptz, p_delay interval)
 returns boolean
 language plpgsql
@@ -121,7 +123,7 @@ declare
     v_error json;
     v_items json[];
 begin
-    -- Read anew: the start of another step may have failed the run, and ended it.
+    -- Read again: the start of another step may have failed the run, and ended it.
     select t.* into v_run from pawl_data.task t where t.run_id = p_run and t.task_no = 0;
     if not found or v_run.ending is not null then
         return false;
@@ -165,7 +167,7 @@ end
 $$;
 comment on function pawl._start_step(uuid, int, timestamptz, interval) is 'starts, skips or fails one step of a flow';
 
--- Why a step is to be skipped with one that it depends on, or null.
+-- Returns why a step must be skipped together with one of its dependencies, or null.
 create or replace function pawl._skipped_before(p_run pawl_data.task, p_step pawl_data.flow_step)
 returns json
 language plpgsql
@@ -200,8 +202,8 @@ end
 $$;
 comment on function pawl._meets(json, json) is 'whether an input meets a condition';
 
--- Steps that depend on so many others, and on none that is heavy, cannot depend on too much. No more than 16, because outputs may be older
--- than the limit on payloads.
+-- Returns how many dependencies a step can have, none of them heavy, without exceeding _gather_max(). No more than 16, because outputs may
+-- be older than the limit on payloads.
 create or replace function pawl._few_deps()
 returns int
 language plpgsql
@@ -214,7 +216,7 @@ end
 $$;
 comment on function pawl._few_deps() is 'how many outputs are within the limit, however large they are';
 
--- What a step depends on has a limit: it is handed out as one value.
+-- Returns an error if the outputs that a step depends on are over the limit, otherwise null. The step receives them as one value.
 create or replace function pawl._too_much(p_run pawl_data.task, p_step pawl_data.flow_step)
 returns json
 language plpgsql
@@ -237,7 +239,7 @@ end
 $$;
 comment on function pawl._too_much(pawl_data.task, pawl_data.flow_step) is 'an error if a step depends on more than it can be given';
 
--- The array that a map step goes over, element by element.
+-- Returns the elements of the array that a map step goes over.
 create or replace function pawl._map_items(p_run pawl_data.task, p_step pawl_data.flow_step, out items json[], out error json)
 language plpgsql
 stable
@@ -252,7 +254,7 @@ begin
         v_array := pawl._run_input(p_run.run_id);
     else
         v_from := pawl._flow_step(p_run, p_step.map_from);
-        -- Of a step that was skipped there is nothing to go over.
+        -- A skipped step has no elements to go over.
         v_array := case when v_from.map_from is not null
                         then coalesce((select g.outputs from pawl._gather(array[p_run.run_id], array[p_step.map_from]) g), '[]')
                         else (select case when o.state = 'k' then '[]' else o.output end
@@ -275,8 +277,8 @@ end
 $$;
 comment on function pawl._map_items(pawl_data.task, pawl_data.flow_step) is 'the elements that a map step goes over';
 
--- The tasks of one step, one for each item; or child runs. How many there are: those recorded in an earlier round are not
--- made again. p_input: of the step as a whole, where there is one.
+-- Creates the tasks of one step, one for each item, or its child runs. Items that an earlier round has recorded are left out. Returns the
+-- number of tasks or children. p_input is the input of the step as a whole, or null.
 create or replace function pawl._put_tasks(
     p_run pawl_data.task, p_step pawl_data.flow_step, p_items json[], p_input json, p_now timestamptz, p_delay interval)
 returns int
@@ -300,13 +302,13 @@ begin
     end if;
     if p_step.child_workflow_id is not null then
         v_count := cardinality(p_items) - cardinality(v_done);
-        -- Before the first child: one that has nothing to do ends as it is started.
+        -- Ahead of the first child: a child with nothing to do ends as it is started, and counts the gate down.
         perform pawl._open_gate(p_run, p_step, v_count, p_now);
         for v_item in
             select i.n, i.item from unnest(p_items) with ordinality i (item, n)
             where not exists (select from unnest(v_done) d where d = pawl._task_no(p_step.step_no, i.n::int))
         loop
-            -- Or fails, and the run with it.
+            -- A child may also fail as it is started, and the run with it: then no further child starts.
             exit when not exists (
                 select from pawl_data.task t where t.run_id = p_run.run_id and t.task_no = 0 and t.ending is null);
             perform pawl._start_step_child(p_run, p_step,
@@ -339,7 +341,7 @@ end
 $$;
 comment on function pawl._put_tasks(pawl_data.task, pawl_data.flow_step, json[], json, timestamptz, interval) is 'makes the tasks of a step of a flow';
 
--- A map step waits for so many elements; with none it is done.
+-- Makes a map step wait for p_count elements. Without elements it is done.
 create or replace function pawl._open_gate(p_run pawl_data.task, p_step pawl_data.flow_step, p_count int, p_now timestamptz)
 returns void
 language plpgsql
@@ -356,7 +358,7 @@ end
 $$;
 comment on function pawl._open_gate(pawl_data.task, pawl_data.flow_step, int, timestamptz) is 'lets a map step wait for its elements';
 
--- A step that is another workflow: no task, but a child run and the wait for it.
+-- Starts a step that is another workflow: there is no task, but a child run and a wait for it.
 create or replace function pawl._start_step_child(
     p_run pawl_data.task, p_step pawl_data.flow_step, p_task int, p_input json, p_now timestamptz, p_delay interval)
 returns void
@@ -369,7 +371,7 @@ declare
     v_child uuid := pawl._id_make(p_now, pawl._id_slot(p_run.run_id));
 begin
     select w.* into v_workflow from pawl_data.workflow w where w.workflow_id = p_step.child_workflow_id;
-    -- The wait first: a child that has nothing to do ends as it is started.
+    -- The wait comes first: a child with nothing to do ends as it is started, and completes the wait.
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, child_id, created_at, due_at)
     values (p_run.run_id, p_task, p_step.name, 'c', p_step.step_no, p_run.tenant, v_child, p_now, 'infinity');
     update pawl_data.task t set attached = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.attached;
@@ -381,7 +383,7 @@ end
 $$;
 comment on function pawl._start_step_child(pawl_data.task, pawl_data.flow_step, int, json, timestamptz, interval) is 'starts a child run for a step of a flow';
 
--- A run with records goes on: from what is recorded, gates are counted anew and the next steps started.
+-- Continues a run that has records: counts the gates again from the records and starts the next steps.
 create or replace function pawl._reopen_flow(p_run uuid, p_workflow int, p_now timestamptz)
 returns void
 language plpgsql
