@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Waiting, from the other side: emit an event, signal a run, approve, reject.
+-- Events: emit one, and deliver it to the waits that match it.
 
--- The emitter''s side of the meeting: waits for others, and fails above read committed if they were faster.
+-- Locks the row of a topic and key for an emit, by changing it, and returns its path sets. The emit waits for other transactions that hold
+-- the row. Above read committed it fails if one of them has changed the row since its snapshot.
 create or replace function pawl._meet_waits(p_tenant text, p_topic text, p_key text, p_now timestamptz)
 returns text[]
 language plpgsql
@@ -20,14 +21,14 @@ begin
     if found then
         return v_paths;
     end if;
-    -- For waits, which must not wait for the insert.
+    -- A hint to waits, which must not wait for the insert.
     v_hinted := pawl._hint_topic(p_tenant, p_topic, p_key);
     insert into pawl_data.topic as o (tenant, topic, key, touched_at)
     values (p_tenant, p_topic, p_key, p_now)
     on conflict on constraint topic_pkey do update set beat = o.beat + 1, touched_at = excluded.touched_at
     returning o.path_sets into v_paths;
     if not v_hinted then
-        -- The transaction that was making it has ended, perhaps without it.
+        -- The transaction that had given the hint has ended, perhaps without making the row.
         perform pawl._hint_topic(p_tenant, p_topic, p_key);
     end if;
     return v_paths;
@@ -35,8 +36,8 @@ end
 $$;
 comment on function pawl._meet_waits(text, text, text, timestamptz) is 'an emit locks the row of its topic and key';
 
--- Events of the same topic and key before this one that are still being delivered. is_behind: there are some. theirs: those
--- that another transaction delivers at this moment; nobody but us delivers the others until our end.
+-- Finds earlier events of the same topic and key that are still being delivered. is_behind: there are some. theirs: events that another
+-- transaction delivers at this moment. The remaining ones are locked: until this transaction ends, no other transaction delivers them.
 create or replace function pawl._earlier_deliveries(p_event pawl_data.event, out is_behind boolean, out theirs uuid[])
 language plpgsql
 volatile
@@ -67,11 +68,12 @@ end
 $$;
 comment on function pawl._earlier_deliveries(pawl_data.event) is 'events that waits are to get before this one';
 
--- Gives an event to waits that match it, p_max of them at the most, in the order of their runs from p_after on. A wait for which
--- an earlier event is still on its way gets that one.
--- settled: how many got one. last: where to go on, null at the end. passed_over: some have to be looked at again.
--- p_patient: the call of emit itself. It waits for a run that another transaction holds, instead of passing over it, and
--- nobody else can know the event yet.
+-- Gives an event to waits that match it, at most p_max of them, in the order of their runs after p_after. A wait that matches an earlier
+-- event, which is still being delivered, gets that event instead.
+-- settled: how many waits got an event. last: the run after which the next call continues, null at the end. passed_over: some waits must be
+-- checked again.
+-- p_patient: the caller is emit() itself. It waits for a run that another transaction holds, instead of skipping it, and no other
+-- transaction can see the event yet.
 create or replace function pawl._deliver(
     p_event pawl_data.event, p_path_sets text[], p_max int, p_now timestamptz, p_patient boolean, p_after uuid,
     out settled int, out last uuid, out passed_over boolean)
@@ -83,7 +85,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    -- Only where a wait compares something.
+    -- Null unless a wait compares fields of the payload.
     v_payload jsonb := case when p_path_sets <> '{}' and p_path_sets <> array[''] then pawl._comparable(p_event.payload) end;
     v_wait pawl_data.wait;
     v_task pawl_data.task;
@@ -92,7 +94,8 @@ declare
     v_seen int := 0;
     v_behind boolean := false;
     v_theirs uuid[];
-    -- The run last seen to have this event, and the one that last got an earlier one. Waits of one run come in a row.
+    -- v_has_it: the last run found to have this event. v_has_earlier: the last run that got an earlier event. Waits of one run follow each
+    -- other.
     v_has_it uuid;
     v_has_earlier uuid;
 begin
@@ -117,7 +120,9 @@ begin
     loop
         v_seen := v_seen + 1;
         last := v_wait.run_id;
-        -- Asked once, and only where somebody waits. Who emits has the row of the topic, so no earlier event is added meanwhile.
+        -- Checked once, and only if a run waits. 1. Event 1 has so many waits that housekeeping still delivers it. 2. Event 2, of the same
+        -- topic and key, is delivered here. Without this, a wait that matches both would get event 2 before event 1. No earlier event is
+        -- added while this runs, because an emit holds the row of the topic.
         -- guard:deliver_in_order
         if v_seen = 1 and exists (select from pawl_data.delivery d where d.event_id <> p_event.event_id) then
             select d.is_behind, d.theirs into v_behind, v_theirs from pawl._earlier_deliveries(p_event) d;
@@ -141,7 +146,8 @@ begin
             end if;
         end if;
         if v_event.event_id <> p_event.event_id then
-            -- Another task of its run may be getting it at this moment, which nobody sees yet.
+            -- 1. A delivers event 2 here, to a wait that also matches event 1. 2. B delivers event 1 at this moment, perhaps to another
+            -- task of the same run. 3. A does not see that before B commits. Without this test the run could take event 1 twice.
             -- guard:deliver_theirs
             if v_event.event_id = any (v_theirs) then
                 passed_over := true;
@@ -151,10 +157,12 @@ begin
             -- A run takes an event once, however many of its waits match.
             -- guard:deliver_once
             continue when v_wait.run_id = v_has_it;
-            -- Nor does a wait look back to before the trigger of its run, which may have come since the emit.
+            -- 1. An event with very many waits is emitted. 2. A run is triggered later, and waits for such an event. 3. Housekeeping
+            -- continues the delivery. Without this test the run would get an event from before its trigger.
             -- guard:deliver_after_trigger
             continue when not p_patient and v_task.triggered_at > p_event.emitted_at;
-            -- It may also have taken it itself since the emit, with a wait that it opened later.
+            -- 1. An event with very many waits is emitted. 2. A run, whose wait has not got it yet, opens a second wait, which takes the
+            -- event itself. 3. The delivery reaches the first wait. Without this test the run would take the event twice.
             -- guard:deliver_recheck
             if not p_patient and exists (
                 select from pawl._steps(array[v_wait.run_id]) s where s.kind = 'e' and s.source_id = p_event.event_id) then
@@ -162,7 +170,7 @@ begin
                 continue;
             end if;
         end if;
-        -- The wait may have timed out, or taken another event, while this one waited for the row: then nothing is settled.
+        -- While this call waited for the row, the wait may have timed out or taken another event: then nothing is settled.
         if pawl._settle(v_task, v_wait, 's', v_event.payload, null, v_event.event_id, p_now) then
             settled := settled + 1;
             if v_event.event_id = p_event.event_id then
@@ -175,7 +183,8 @@ begin
     if v_seen < p_max then
         last := null;
     elsif last = v_has_earlier and last is distinct from v_has_it then
-        -- A further wait of this run may be for this event, and the next call begins behind the run.
+        -- 1. The last wait of this call got an earlier event. 2. A further wait of the same run may match this event, and the next call
+        -- begins after the run. Without this, that wait would never get the event.
         -- guard:deliver_split_run
         passed_over := true;
     end if;
@@ -234,7 +243,9 @@ begin
         return;
     end if;
     answer := 'ok';
-    -- A statement of its own, after the meeting: it sees every wait that was opened before.
+    -- 1. A (this emit) has locked the row of the topic; B is a wait on the same topic and key. 2. If B committed before A got the lock,
+    -- this statement sees B's wait, because it takes a new snapshot. 3. If B comes later, it answers busy, and sees A's event when it is
+    -- sent again. With a snapshot older than the lock, A could miss the wait and B the event, and the run would wait forever.
     -- guard:emit_looks_later
     select d.settled, d.last, d.passed_over into woken, v_last, v_passed_over
     from pawl._deliver(v_event, v_paths, 1000, v_now, true, '00000000-0000-0000-0000-000000000000') d;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Signals and approvals: one run, one name, in the order of arrival.
 
--- The run''s hot row, changed so that it is the caller''s until the end of the transaction.
+-- Changes the row of the run's task 0, so that the caller holds its lock until the end of the transaction.
 create or replace function pawl._reach_run(p_run uuid)
 returns pawl_data.task
 language plpgsql
@@ -51,14 +51,15 @@ begin
         perform pawl._raise('PW006', format('run %s was cancelled', p_run));
     end if;
     loop
-        -- A statement of its own, after the change of the row: it sees a wait that was opened before.
+        -- A separate statement after the row was changed: it sees a wait that was opened before.
         select w.* into v_wait
         from pawl_data.wait w
         where w.run_id = p_run and w.kind = case when p_decision then 'a'::"char" else 'g' end and w.topic = p_name
         order by w.seq
         limit 1;
         exit when v_wait.run_id is null;
-        -- A wait goes with its task, which need not be the row that we have. While we waited for that, it may have ended.
+        -- A wait belongs to a task, whose row need not be the one that is locked. While this call waited for the task's row, the wait may
+        -- have ended.
         select t.* into v_task from pawl_data.task t where t.run_id = p_run and t.task_no = v_wait.task_no for update;
         -- guard:signal_recheck
         exit when exists (

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Waiting, from the side of the run: sleep, event, signal, approval, child.
 
--- Emit and wait meet on one row, which both change before they look for each other. This is the waiter''s
--- side: it never waits for a lock. False: another transaction is there now.
+-- Locks the row of a topic and key for a wait. An emit and a wait both change this row before they look for each other. A wait never waits
+-- for a lock: the function returns false if another transaction holds the row.
 create or replace function pawl._meet(p_tenant text, p_topic text, p_key text, p_path_set text, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -27,15 +27,15 @@ begin
     if exists (select from pawl_data.topic o where o.tenant = p_tenant and o.topic = p_topic and o.key = p_key) then
         return false;
     end if;
-    -- Who makes the row is decided by its key. An insert cannot skip another one of the same key, so it is tried only where nobody has said
-    -- that it is making the row.
+    -- The key of the row decides which transaction makes it. An insert cannot skip another insert of the same key, but would wait for it.
+    -- So this transaction inserts only if no other one has given the hint that it makes the row.
     return pawl._hint_topic(p_tenant, p_topic, p_key) and pawl._make_topic(p_tenant, p_topic, p_key, p_path_set, p_now);
 end
 $$;
 comment on function pawl._meet(text, text, text, text, timestamptz) is 'a wait locks the row of its topic and key';
 
--- Says to others that the row of a topic is being made; false: another transaction says so. Any login may take any advisory lock, so the
--- number of this one is made with a secret that only the owner reads.
+-- Gives other transactions the hint that this one makes the row of a topic. Returns false if another transaction has given it. Any login
+-- may take any advisory lock, so the number of this one is made with a secret that only the owner reads.
 create or replace function pawl._hint_topic(p_tenant text, p_topic text, p_key text)
 returns boolean
 language plpgsql
@@ -51,7 +51,8 @@ end
 $$;
 comment on function pawl._hint_topic(text, text, text) is 'says to others that the row of a topic is being made';
 
--- The wait for another transaction that makes the row, although it could not say so, is bounded: the call fails, and is sent again.
+-- Makes the row of a topic for a wait. Another transaction may be making it although it could not give the hint. The wait for that
+-- transaction is bounded: the call fails after 50 ms, and is sent again.
 create or replace function pawl._make_topic(p_tenant text, p_topic text, p_key text, p_path_set text, p_now timestamptz)
 returns boolean
 language plpgsql
@@ -101,7 +102,7 @@ begin
     -- By the time, because ids that clients made follow their clocks.
     order by e.emitted_at, e.event_id
     limit 1;
-    -- A run may have very many records, and most waits come before their event: only now are they read.
+    -- The records are read only now: a run may have very many, and most waits open before their event.
     if v_event.event_id is not null then
         v_taken := array(
             select s.source_id from pawl._steps(array[p_task.run_id]) s where s.kind = 'e' and s.source_id is not null);
@@ -122,9 +123,10 @@ end
 $$;
 comment on function pawl._find_event(pawl_data.task, text, text, json, timestamptz) is 'an event that came before the wait for it';
 
--- The same for a wait that would take the event. While one that very many wait for is being delivered, another task of the same flow may
--- be given it, which nobody sees yet: so a task comes to the row of the delivery first, and looks again. It never waits for a lock. is_busy:
--- another transaction is there now.
+-- Finds an event like _find_event(), for a wait that takes it. 1. B delivers an event that very many runs wait for, perhaps to another task
+-- of the same flow. 2. A, this wait, finds the event, and cannot see before B's commit that the run has it. 3. So A locks the row of the
+-- delivery and looks again. Without that the run could take the event twice. A never waits for a lock: is_busy means that another
+-- transaction holds the row.
 create or replace function pawl._look_back(
     p_task pawl_data.task, p_topic text, p_key text, p_match json, p_now timestamptz,
     out event_id uuid, out emitted_at timestamptz, out payload json, out is_busy boolean)
@@ -167,11 +169,13 @@ begin
             p_key, case when p_kind = 'e' then pawl._match_digest(p_match) end, p_match, p_form, p_child, p_now, p_due);
     update pawl_data.task t set attached = true, recorded = true, crashes = 0
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no
-      -- Who sends a signal above read committed notices a row that was changed, and not one that was locked.
+      -- 1. A opens this wait for a signal. 2. B, above read committed and with a snapshot from before A's commit, sends the signal and
+      -- changes the same row. 3. B fails with 40001, because A has changed the row. If A had only locked it, B would not see the wait and
+      -- would store the signal, and the run would keep waiting.
       -- guard:wait_changes_run
       and (p_kind in ('g', 'a') or not (t.attached and t.recorded and t.crashes = 0));
     if p_task.task_no > 0 and p_kind in ('g', 'a') then
-        -- Senders come to task 0.
+        -- A sender changes task 0, so a wait of another task changes task 0 as well.
         -- guard:wait_changes_flow
         update pawl_data.task t set attached = true where t.run_id = p_task.run_id and t.task_no = 0;
     end if;
@@ -270,7 +274,9 @@ begin
         return;
     end if;
     answer := 'ok';
-    -- A statement of its own, after the meeting: it sees every event emitted before.
+    -- 1. A (this wait) has locked the row of the topic; B is an emit on the same topic and key. 2. If B committed before A got the lock,
+    -- this statement sees B's event, because it takes a new snapshot. 3. If B comes later, it waits for A's lock and then sees A's wait.
+    -- With a snapshot older than the lock, A could miss the event and B the wait, and the run would wait forever.
     -- guard:wait_looks_back
     v_event := pawl._look_back(p_task, v_topic, v_key, v_match, p_now);
     if v_event.is_busy then
@@ -290,7 +296,8 @@ end
 $$;
 comment on function pawl._wait_event(pawl_data.task, timestamptz, text, int, json, timestamptz) is 'takes an event, or waits for one';
 
--- The task''s row is the meeting point of a run and those who send it signals.
+-- Takes a stored signal, or opens a wait for one. The run and the senders of its signals both lock the row of task 0. Returns null if
+-- another transaction holds that row.
 create or replace function pawl._wait_signal(
     p_task pawl_data.task, p_now timestamptz, p_name text, p_kind "char", p_seq int, p_option json, p_due timestamptz)
 returns json
@@ -299,13 +306,14 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    -- The name of an undo begins with what no name of a signal may have.
+    -- The name of an undo begins with a prefix that no name of a signal may have; it is cut off.
     v_signal text := coalesce(p_option ->> 'signal', regexp_replace(p_name, '^.*[/:]|#[0-9]+$', '', 'g'));
-    -- No signal can have such a name, so only a decision is taken for an approval.
+    -- No signal can have a name with this prefix, so an approval takes only a decision.
     v_kept text := case when p_kind = 'a' then 'approval:' else '' end || v_signal;
     v_payload json;
 begin
-    -- Whoever sends a signal comes to task 0, so a task of a flow goes there, too.
+    -- 1. A, a task of a flow, looks for a stored signal and opens a wait. 2. B sends the signal: it locks task 0, finds no wait and stores
+    -- the signal. Without a lock of task 0, A and B could miss each other, and the run would wait for a signal that it has.
     -- guard:signal_meets_flow
     if p_task.task_no > 0 then
         perform from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = 0 for update skip locked;
@@ -346,7 +354,7 @@ begin
         reason := format('unknown workflow "%s"', p_option ->> 'workflow');
         return;
     end if;
-    -- As for a trigger.
+    -- A flow without steps is refused, as by trigger().
     -- guard:empty_child_flow
     if v_workflow.flow and not exists (
         select from pawl_data.flow_step s where s.workflow_id = v_workflow.workflow_id and s.step_no > 0) then
@@ -362,7 +370,7 @@ begin
     end if;
     v_child := pawl._id_make(p_now, pawl._id_slot(p_task.run_id));
     if not v_detached then
-        -- Before the child: a flow with nothing to do ends as it is started, and tells who waits for it.
+        -- The wait comes before the child: a flow with nothing to do ends as it is started, and completes the wait.
         perform pawl._open_wait(p_task, p_now, p_name, 'c', p_seq, 'infinity', null, null, null, null, v_child);
     end if;
     perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
@@ -387,7 +395,7 @@ end
 $$;
 comment on function pawl._start_child(pawl_data.task, timestamptz, text, int, text, json) is 'starts a child run, to be waited for or not';
 
--- Waits whose time is over, of tasks that are being claimed: a sleep ends well, any other wait has timed out.
+-- Ends the waits of claimed tasks whose time has passed: a sleep succeeds, any other wait times out.
 create or replace function pawl._settle_due(p_ids uuid[], p_tasks int[], p_now timestamptz)
 returns void
 language plpgsql
@@ -409,17 +417,18 @@ begin
             select w.*
             from pawl_data.wait w
             where w.run_id = i.run_id and w.task_no = i.task_no and w.kind <> 'l' and w.due_at <= p_now
-            -- An emit that has the row in its hands decides: it will have matched.
+            -- A wait whose row an emit has locked is skipped: the emit has matched it, and completes it.
             for update skip locked
         ) w
     loop
         select t.* into v_task from pawl_data.task t where t.run_id = v_wait.run_id and t.task_no = v_wait.task_no;
         if v_wait.kind = 'e' then
-            -- One of so many waits that its event is still being delivered: it came in time.
+            -- 1. An event has so many waits that it is still being delivered. 2. One of these waits reaches its time limit. Without this
+            -- test it would time out, although its event came in time.
             -- guard:timeout_looks_back
             v_event := pawl._look_back(v_task, v_wait.topic, v_wait.key, v_wait.match, p_now);
             if v_event.emitted_at <= v_wait.due_at then
-                -- Then it stays open, and is looked at again.
+                -- Another transaction delivers the event at this moment: the wait stays open, and is checked again.
                 -- guard:timeout_meets_delivery
                 continue when v_event.is_busy;
                 delete from pawl_data.wait w where w.run_id = v_wait.run_id and w.task_no = v_wait.task_no and w.name = v_wait.name;
