@@ -6,7 +6,7 @@
 -- calls such functions) and check what their caller may do.
 --
 -- Tables. pawl_data.task is the hot set: one row for each run that has not ended, and one for each open task of a flow. pawl_data.run is the history:
--- one row for each ended round of a run, in daily partitions. pawl_data.step has what each step came to, pawl_data.wait what a task waits for
+-- one row for each ended round of a run, in daily partitions. pawl_data.step has the result of each step, pawl_data.wait what a task waits for
 -- (a timer, an event, a signal, an approval, a child, or its time limit), pawl_data.event and pawl_data.signal what was sent.
 -- pawl_data.worker has one row for each worker session. Ids of runs and events begin with their time, so an id says which partition has it.
 --

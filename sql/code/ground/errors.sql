@@ -63,8 +63,8 @@ end
 $$;
 comment on function pawl._only_read_committed(text) is 'refuses callers whose snapshot would be older than a lock they take';
 
--- Who calls. Inside a security definer function the current role is the owner, so it is the role that was set, or
--- else the one that logged in. Only a role that the login is a member of can be set.
+-- Returns the role that calls. Inside a security definer function the current role is the owner, so this is the role that was set, or else
+-- the login role. Only a role that the login is a member of can be set.
 create or replace function pawl._caller()
 returns text
 language plpgsql

@@ -137,8 +137,8 @@ end
 $$;
 comment on function pawl._set_privileges() is 'takes privileges that no grant names, and gives granted ones that a role lacks';
 
--- One grant at a time. Whether any role is bound is written from what is seen of all grants, and who waited for the row only in the
--- statement that writes it would write what was so before the wait.
+-- Lets one grant run at a time. 1. A and B grant. 2. B waits for A, to write whether any role is bound. 3. If B waits only in the statement
+-- that writes it, that statement still sees the grants as they were before A. So B would write an outdated value.
 create or replace function pawl._hold_grants()
 returns void
 language plpgsql

@@ -72,8 +72,8 @@ end
 $$;
 comment on function pawl._partitions(text[]) is 'partitions of these tables, with their days';
 
--- The first day that is not past its retention. A run of a day ends within one more day or is kept apart: so its day is past its time
--- two days later.
+-- The first day that is not past its retention. A run of a day ends within one more day, or its rows are moved to tables without
+-- partitions. So the retention of its day has passed two days later.
 create or replace function pawl._first_day(p_table text, p_now timestamptz)
 returns date
 language plpgsql
@@ -192,15 +192,16 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return p_now > p_until - interval '26 hours'
-        -- Further ahead than any tick makes them: the clock was set back, and the days between are missing.
+        -- A mark further ahead than any tick makes partitions: the clock was moved backward, and the days between are missing.
         -- guard:partitions_clock
         or p_until > p_now + interval '192 hours' and p_until < 'infinity';
 end
 $$;
 comment on function pawl._are_late(timestamptz, timestamptz) is 'whether partitions may be missing';
 
--- From the day before (ids may be an hour off) to seven days ahead; and of earlier days those that a living run needs, because plain
--- triggers make none. A table that another transaction is in the way of is left for the next time, and then the mark stays where it is.
+-- Makes partitions from the day before (ids may be an hour off) to seven days ahead. Of earlier days, it makes those that a living run
+-- needs, because plain triggers make none. If another transaction blocks a table, the next call makes its partition, and the mark stays
+-- where it is.
 create or replace function pawl._make_partitions(p_now timestamptz)
 returns boolean
 language plpgsql
@@ -234,7 +235,7 @@ begin
         set partitions_until = (v_today + 8)::timestamp at time zone 'UTC'
         where s.only_row
           and (s.partitions_until < (v_today + 8)::timestamp at time zone 'UTC'
-               -- Down again, too, when the clock was set back: days in between may have none.
+               -- The mark also goes down if the clock was moved backward: days in between may have no partitions.
                -- guard:partitions_down
                or s.partitions_until > p_now + interval '192 hours' and s.partitions_until < 'infinity');
     end if;
@@ -243,8 +244,9 @@ end
 $$;
 comment on function pawl._make_partitions(timestamptz) is 'makes missing partitions from yesterday to seven days ahead, and those of living runs; false if some could not be made';
 
--- Days before p_before of which a run lives whose rows are not kept apart: 1. For a week nothing calls tick(). 2. A producer triggers a
--- plain run, which writes no partition. 3. Days later a worker comes, and commits a step of that run. Its day must have partitions by then.
+-- Returns days before p_before that have a living run whose rows are still in partitions. 1. For a week nothing calls tick(). 2. A producer
+-- triggers a plain run, which writes no partition. 3. Days later a worker comes, and commits a step of that run. Its day must have
+-- partitions by then.
 create or replace function pawl._days_needed(p_before date)
 returns table (day date)
 language plpgsql

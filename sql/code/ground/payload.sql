@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Limits on JSON from outside. Postgres alone judges whether it is JSON at all.
 
--- Hot statements test the same thing in line before they call this: bytes within the limit and at most
--- 64 brackets that open. Only what fails that test is looked at closely here.
+-- Hot statements make a simpler test inline before they call this: bytes within the limit, and at most 64 opening brackets. Only a payload
+-- that fails that test is examined closely here.
 create or replace function pawl._payload_problem(p_payload text, p_max int)
 returns text
 language plpgsql
@@ -24,15 +24,15 @@ begin
        and octet_length(p_payload) < 30000 then
         return null;
     end if;
-    -- Only what opens and closes, and the colons, outside of strings. One that never ends, which is no JSON, goes up to the end:
-    -- tried from each quote in it, it would take hours.
+    -- Keeps only the brackets and colons outside strings. A string that never ends, which is not JSON, is matched up to the end. Without
+    -- that, the expression would be tried from each quote in the string, which would take hours.
     -- guard:payload_open_string
     v_bare := regexp_replace(p_payload, e'"(?:\\\\.|[^"\\\\])*(?:"|\\\\?$)|[^][{}:"]+', '', 'g');
     v_keys := length(v_bare) - length(replace(v_bare, ':', ''));
     if v_keys > 10000 then
         return format('payload has %s keys, the limit is 10000', v_keys);
     end if;
-    -- Takes off the innermost level, 64 times. What does not shrink is not balanced, so it is not JSON either.
+    -- Removes the innermost level, 64 times. A text that does not shrink is not balanced, so it is not JSON either.
     v_bare := translate(v_bare, '{}:', '[]');
     for v_level in 1..64 loop
         v_inner := replace(v_bare, '[]', '');
@@ -66,7 +66,8 @@ end
 $$;
 comment on function pawl._check_payload(text) is 'raises when a payload is missing or over a limit';
 
--- The type json takes halves of characters and \u0000, but whoever reads a value out of it, as the engine does with errors, fails.
+-- Replaces half surrogate pairs and \u0000 by \ufffd. The type json accepts both, but reading such a value out of it fails, and the engine
+-- reads values out of errors.
 create or replace function pawl._readable(p_json text)
 returns text
 language plpgsql
@@ -77,9 +78,10 @@ begin
     if strpos(p_json, e'\\u') = 0 or p_json is null then
         return p_json;
     end if;
-    -- A backslash that is a character stands aside meanwhile, as one that JSON cannot have.
+    -- An escaped backslash is replaced, until the end, by a character that JSON cannot have.
     p_json := replace(replace(p_json, e'\\\\', chr(1)), e'\\u0000', e'\\ufffd');
-    -- So do whole characters of two halves; what is left are halves. A look behind each match would begin at the first character.
+    -- Whole surrogate pairs are replaced as well; the remaining ones are halves. A lookbehind would begin at the first character for each
+    -- match.
     -- guard:readable_in_one_pass
     p_json := regexp_replace(p_json, e'\\\\u([dD][89aAbB][0-9a-fA-F]{2})\\\\u([dD][c-fC-F][0-9a-fA-F]{2})',
         chr(2) || e'\\1' || chr(3) || e'\\2', 'g');
@@ -89,10 +91,11 @@ end
 $$;
 comment on function pawl._readable(text) is 'JSON whose characters all can be read';
 
--- A payload as a match or a condition compares it. The type jsonb holds no \u0000, no half of a character and no number beyond the range of
--- numeric, all of which are JSON. Without this, an event or a step that succeeded would fail because of a value that nobody asked for, and
--- the server would log the beginning of the payload with the error. What cannot be compared matches nothing: such a number stands here as an
--- array. So does, in the same payload, every number with four or more characters after the e, or with 255 digits in a row.
+-- Returns a payload as a match or a condition compares it. The type jsonb holds no \u0000, no half surrogate pair and no number beyond the
+-- range of numeric, all of which are JSON. Without this, an event or a step that succeeded would fail because of a value that no match
+-- names. The server would also log the beginning of the payload with the error. A value that cannot be compared matches nothing: such a
+-- number becomes an array. So does, in the same payload, every number with four or more characters after the e, or with 255 digits in a
+-- row.
 create or replace function pawl._comparable(p_payload json)
 returns jsonb
 language plpgsql
@@ -112,7 +115,7 @@ exception
         exception
             -- guard:comparable_numbers
             when numeric_value_out_of_range then
-                -- A quote and a backslash that are characters stand aside; then every second piece between quotes is outside of strings.
+                -- Escaped quotes and backslashes are replaced first. Then every second piece between quotes is outside strings.
                 v_text := array_to_string(array(
                     select case when i.n % 2 = 0 or i.piece !~ '[0-9][eE]|[0-9]{255}' then i.piece
                                 else regexp_replace(regexp_replace(i.piece, '-?[0-9.]+[eE][-+0-9]{4,}', '[]', 'g'), '-?[0-9.]*[0-9]{255}[0-9.eE]*', '[]', 'g') end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
--- First file of the code. Functions are replaced in place, so that calls go on meanwhile and public ones keep their grants. Every
--- private one is marked as a leftover by its comment, until the files after this one have made it again; leftovers.sql drops what
--- still is.
+-- First file of the code. Functions are replaced in place, so that calls continue during the install and public functions keep their
+-- grants. The comment of every private function marks it as a leftover, until a later file has made it again. leftovers.sql drops the
+-- functions that still have the mark.
 
 do $pawl_reset$
 declare
@@ -9,15 +9,15 @@ declare
     v_owner pg_catalog.name := (
         select pg_catalog.pg_get_userbyid(n.nspowner) from pg_catalog.pg_namespace n where n.nspname = 'pawl');
 begin
-    -- Private functions would be another's than the public ones that call them, who may then not call them.
+    -- Otherwise private functions would have another owner than the public ones, which then could not call them.
     if v_owner <> current_user then
         raise exception using errcode = '42501',
             message = pg_catalog.format('schema pawl belongs to role "%s", not to "%s"', v_owner, current_user),
             hint = pg_catalog.format('Install as that role: connect as it, or send "set role %s" first.',
                 pg_catalog.quote_ident(v_owner));
     end if;
-    -- A grant that began during the install would wait for functions that the install has replaced, while it holds this row, for which
-    -- the end of the install would wait.
+    -- 1. A grant begins during the install: it locks this row, and waits for functions that the install has replaced. 2. The end of the
+    -- install waits for the row: a deadlock. So the install locks the row first.
     perform from pawl_data.setting s where s.only_row for update;
     for v_function in
         select p.oid::pg_catalog.regprocedure

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Whose data a caller may see. A grant may bind a role to one tenant; everybody else names the tenant.
+-- Which tenant's data a caller may see. A grant may bind a role to one tenant; any other role names the tenant.
 
 -- Whether a membership, a row of pg_auth_members, lets the member use the role. The two columns do not exist before
 -- PostgreSQL 16, where every member may set the role.
@@ -18,21 +18,20 @@ end
 $$;
 comment on function pawl._is_usable(jsonb) is 'whether a member inherits a role or may set it';
 
--- The tenant that the caller is bound to, or null. Membership is read from the catalog and not asked of
--- pg_has_role, which says yes to everything for a superuser.
+-- Returns the tenant that the caller is bound to, or null. Membership is read from the catalog and not asked of pg_has_role(), which
+-- returns true for everything to a superuser.
 --
--- A role may choose among its tenants with set role, and cannot shed them. Rights are those of the current role,
--- which set role does not tell: in a security definer function of the caller's own it is the function's owner. So
--- what the login itself is bound to always counts, next to what the role that was set is bound to; and where these
--- say nothing, all that the login is bound to through its groups counts.
+-- A role may choose among its tenants with set role, and cannot shed them. Rights are those of the current role, which set role does not
+-- show. In a security definer function of the caller it is the function's owner. So the tenant of the login itself always counts, together
+-- with the tenant of the role that was set. If neither has one, all tenants count that the login is bound to through its groups.
 --
--- Grants follow a role that is renamed, and a row of pawl_data.granted does not: it holds a name, because a dump with an
--- oid, or with a type that is written as a role's name, could not be restored where the role is not. So a role that
--- holds what every set holds and that no row names is refused until it is granted under its name. So is a login that has
--- no rights at all: it comes through a security definer function of somebody who may be bound.
+-- Grants follow a role that is renamed, and a row of pawl_data.granted does not. It holds a name. An oid, or a type that is written as a
+-- role's name, could not be restored from a dump where the role is missing. So a role that holds what every set holds, and that no row
+-- names, is refused until it is granted under its name. A login that has no rights at all is refused, too: it comes through a security
+-- definer function, whose owner may be bound.
 --
--- The owner of the schema is never bound: it may read every table. Since PostgreSQL 16 a role that creates another is
--- its member with the admin option alone; such a membership gives no right, so it does not bind.
+-- The owner of the schema is never bound: it may read every table. Since PostgreSQL 16 a role that creates another is its member with the
+-- admin option alone. Such a membership gives no right, so it does not bind.
 create or replace function pawl._bound_tenant()
 returns text
 language plpgsql
@@ -53,7 +52,7 @@ begin
     v_login := to_regrole(quote_ident(session_user));
     v_role := to_regrole(quote_ident(pawl._caller()));
     if v_role is null then
-        -- The setting keeps the name under which a role was set, also when the role is renamed after that.
+        -- The setting keeps the name under which a role was set, even if the role is renamed after that.
         -- guard:set_role_gone
         raise exception using errcode = '42501',
             message = format('role "%s", which was set, has been renamed or dropped', pawl._caller()),
@@ -96,7 +95,7 @@ begin
         from role
         join pg_roles r on r.oid = role.oid
         left join pawl_data.granted g on g.role_name = r.rolname
-        -- Kept apart, so that a tenant is looked for once.
+        -- Offset 0 keeps this subquery separate, so that a tenant is looked up once.
         offset 0
     ) b (oid, chosen, tenant, known);
     if chr(1) || 'renamed' = any (v_tenants) then
@@ -106,7 +105,7 @@ begin
     end if;
     -- guard:tenant_stranger
     if not v_known and not exists (
-        -- Given by hand.
+        -- Rights that were granted by hand.
         select from pg_proc p
         cross join aclexplode(p.proacl) a
         where p.pronamespace = 'pawl'::regnamespace
@@ -115,7 +114,7 @@ begin
           -- guard:tenant_public
           and case a.grantee when 0 then false
                              else pg_has_role(v_role, a.grantee, 'usage') or pg_has_role(v_login, a.grantee, 'usage') end) then
-        -- It was let in by a function of somebody who may be bound, and who that is nobody can tell from here.
+        -- The call came through a function of another role. That role may be bound, and nothing here shows which role it is.
         raise exception using errcode = '42501',
             message = format('role "%s" has no rights of its own here', pawl._caller()),
             hint = 'Roles are bound to tenants. As the owner, grant it what it needs: select pawl.grant_role(role, privilege_set, tenant).';
@@ -158,7 +157,7 @@ end
 $$;
 comment on function pawl._tenant(text) is 'the tenant a call works in: the one it names, or the one its role is bound to';
 
--- For verbs that touch everybody.
+-- For verbs that affect all tenants.
 create or replace function pawl._only_unbound(p_verb text)
 returns void
 language plpgsql

@@ -30,7 +30,7 @@ begin
     insert into pawl_data.action (at, what, who, detail)
     values (pawl.now(), v_verb, p_by, json_build_object(p_subject, p_name, 'why', p_why));
     if not p_on then
-        -- One of each tenant that has workers of its own, and one that takes everybody's.
+        -- Wakes one idle worker for each tenant that has its own workers, and one that is not bound to a tenant.
         perform pawl._wake_one(q.queue_id, k.tenant, pawl.now())
         from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id
         cross join (select distinct k.tenant from pawl_data.worker k where k.idle and k.ended_at is null) k
@@ -178,8 +178,9 @@ declare
 begin
     perform pawl._only_read_committed('raise_epoch');
     perform pawl._only_unbound('raise_epoch');
-    -- Waits for every write that is under way, and lets no new one start before this is committed: after it
-    -- returns, no token of an older epoch is accepted. Two seconds at most, because all others wait meanwhile.
+    -- 1. A writes with a token of the old epoch. 2. This call waits for A, and no new write starts before it has committed. 3. After it
+    -- returns, no token of an older epoch is accepted. Without the lock A could commit afterwards. The call waits two seconds at most,
+    -- because all other writes wait as long.
     -- guard:raise_lock
     lock table pawl_data.task in exclusive mode;
     update pawl_data.setting s set epoch = s.epoch + 1 where s.only_row returning s.epoch into v_epoch;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Fork a run from a step, purge a run.
+-- Fork: a new run from the records of another one.
 
 create or replace function pawl.fork(run uuid, from_step text default null, input json default null, by text default null)
 returns table (run_id uuid, answer text, copied int)
@@ -23,7 +23,7 @@ declare
 begin
     perform pawl._check_ids('fork', array[run]);
     copied := 0;
-    -- An ended source is locked, so that nobody purges it while its records are copied.
+    -- An ended source is locked, so that no other transaction purges it while its records are copied.
     if not exists (select from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound))
        -- guard:fork_lock
        and not pawl._hold_ended(run, v_bound) then

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What an operator does to runs: cancel, kill, pause, resume, retry. Each on a list of up to 1,000 ids.
+-- Actions of an operator on runs: cancel, kill, pause, resume. Each takes a list of up to 1,000 ids.
 
 create or replace function pawl._check_ids(p_verb text, p_runs uuid[])
 returns void
@@ -17,7 +17,7 @@ end
 $$;
 comment on function pawl._check_ids(text, uuid[]) is 'refuses lists that are too long';
 
--- Locks a run that has not ended, waiting until p_until at the most. A row of nulls: it was not obtained.
+-- Locks a run that has not ended, waiting until p_until at most. Returns a row of nulls if the run could not be locked.
 create or replace function pawl._grab(p_run uuid, p_until timestamptz)
 returns pawl_data.task
 language plpgsql
@@ -33,7 +33,7 @@ begin
         from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
         -- guard:grab_lock
         for update skip locked;
-        -- Of a flow every task, and the flows above it.
+        -- For a flow, locks every task and the flows above it as well.
         if found and v_task.place = 'o' and not (pawl._lock_flow(p_run) and pawl._lock_tasks(p_run)) then
             if clock_timestamp() >= p_until then
                 return null;
@@ -195,7 +195,7 @@ begin
                 update pawl_data.task t
                 set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
                         'due', case when t.place = 'w' then t.due_at end, 'reason', t.reason),
-                    -- It was ready: then it is ready again after resume, whatever else it waits for.
+                    -- A run that was ready is ready again after resume, whatever else it waits for.
                     woken = t.woken or t.place in ('r', 's'),
                     place = case when t.place in ('h', 'o') then t.place else 'w' end,
                     due_at = case when t.place in ('h', 'o') then t.due_at else 'infinity' end,
@@ -251,7 +251,7 @@ begin
                 v_queues := array[]::int[];
                 v_tenant := v_task.tenant;
                 for v_task in select t.* from pawl_data.task t where t.run_id = v_task.run_id and t.paused is not null loop
-                    -- What it waited for may have come meanwhile; a claim too many does no harm, one too few would.
+                    -- While the task was paused, its wait may have been completed. An unneeded claim does no harm; a missing claim would.
                     v_due := coalesce(case when not v_task.woken then pawl._due_of(v_task) end, v_now);
                     update pawl_data.task t
                     set paused = null, woken = t.place = 'h' and t.woken,
@@ -281,7 +281,7 @@ Locks: as pause.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Limits: 1,000 runs.';
 
--- When a run that nobody holds is next due by its own facts; null: now.
+-- Returns when a run that no worker holds is next due by its own waits and retries; null means now.
 create or replace function pawl._due_of(p_task pawl_data.task)
 returns timestamptz
 language plpgsql

@@ -33,8 +33,8 @@ Locks: the row of each run in history, skipping locked ones; the row of a key th
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 a key changed hands too fast: send it again.
 Limits: 1,000 runs.';
 
--- First those that take a key again, in the order in which trigger_many takes keys, so that two callers do not wait for each other
--- in a circle; then the others by their ids. Each with its place in the list.
+-- Returns runs, each with its place in the list, in the order in which their next rounds are opened. First come the runs that take a key
+-- again, in the order in which trigger_many takes keys, so that two callers do not deadlock. The remaining runs follow by their ids.
 create or replace function pawl._order_of_rounds(p_runs uuid[])
 returns table (run_id uuid, item bigint)
 language plpgsql
@@ -74,7 +74,7 @@ declare
     v_workflow int;
     v_made int;
 begin
-    -- Looked at before the lock as well: the commit that ends a later round of a run may move the row that would be locked.
+    -- Checked before the lock as well: the commit that ends a later round of the run may move the row that would be locked.
     if exists (select from pawl_data.task t where t.run_id = p_run and (v_bound is null or t.tenant = v_bound)) then
         return 'already';
     end if;
@@ -90,7 +90,7 @@ begin
     if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
         return 'not_found';
     end if;
-    -- Looked at behind the lock: when the caller came, the run may not have ended yet, and then end without a rollback.
+    -- Checked after the lock: when the call came, the run may not have ended yet, and it can have ended since without a rollback.
     if p_rollback and v_run.error ->> 'code' is distinct from 'rollback_failed' then
         return 'refused';
     end if;
@@ -100,7 +100,7 @@ begin
     end if;
     select r.* into v_first from pawl._runs(array[p_run]) r where r.round = 1;
     v_kept := exists (select from pawl_data.run_kept k where k.run_id = p_run);
-    -- Its key may have been freed and taken by a run that lives: then there would be two.
+    -- The key may have been freed, and a living run may have taken it: then two runs would have the key.
     if v_run.key is not null and not v_run.key_freed and exists (
         select from pawl_data.key k
         join pawl_data.queue q on q.workflow_id = k.workflow_id
@@ -110,7 +110,7 @@ begin
     end if;
     select w.run_timeout, w.flow, w.workflow_id into v_timeout, v_flow, v_workflow
     from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id where q.queue_id = v_run.queue_id;
-    -- Before the task, in the order of trigger, so that the two do not wait for each other in a circle.
+    -- Ahead of the task, in the order of trigger(), so that the two calls do not deadlock.
     -- guard:retry_takes_key
     if v_run.key_freed and not pawl._take_key_again(v_run, v_first.input, v_workflow, p_now) then
         return 'refused';
@@ -151,7 +151,7 @@ end
 $$;
 comment on function pawl._open_round(uuid, timestamptz, text, boolean) is 'opens the next round of an ended run';
 
--- A key that the end of the run freed stands for it again, with the input that the run has; false: another run has it.
+-- Takes a key that the end of the run freed for the run again, with the input of the run. Returns false if another run has the key.
 create or replace function pawl._take_key_again(p_run pawl_data.run, p_input json, p_workflow int, p_now timestamptz)
 returns boolean
 language plpgsql

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Waking: an operator ends what only time would end, a backoff, a delay or a sleep.
 
--- Whether an operator who named p_step means this one: its name as it is shown, or that without its number. Null means any.
+-- Whether p_step, the name that an operator gave, means this step: its shown name, with or without its number. Null means any step.
 create or replace function pawl._is_meant(p_step text, p_shown text)
 returns boolean
 language plpgsql
@@ -14,7 +14,7 @@ end
 $$;
 comment on function pawl._is_meant(text, text) is 'whether a name is the one that an operator gave';
 
--- The names of the timers of one task that are ended now; the caller holds its row and that of its run. An empty list: it has none.
+-- Ends timers of one task and returns their names, or an empty list. The caller holds the rows of the task and of its run.
 create or replace function pawl._wake_task(p_run pawl_data.task, p_task pawl_data.task, p_step text, p_now timestamptz)
 returns text[]
 language plpgsql
@@ -27,8 +27,8 @@ declare
     v_woken text[] := array[]::text[];
     v_tried text[] := array[]::text[];
 begin
-    -- 1. A worker claims the run while its sleep is still open in another branch, or an operator pauses it. 2. An operator wakes it. Without
-    -- the test the sleep would be recorded beside the worker's own records, or the paused run would be made ready.
+    -- 1. A worker claims the run while its sleep is still open in another branch, or an operator pauses it. 2. An operator wakes it.
+    -- Without the test the sleep would be recorded while the worker writes its own records, or the paused run would become ready.
     -- guard:wake_only_waiting
     if p_task.place <> 'w' or p_task.paused is not null or p_task.due_at <= p_now
        -- 1. A run is cancelled while a branch of it sleeps. 2. Its worker is lost, and it waits for the end of its grace period. 3. An
@@ -45,11 +45,11 @@ begin
         v_label := case when p_task.task_no > 0 then pawl._shown_name(p_task.run_id, p_task.task_no, v_open.name) else nullif(v_open.name, '') end;
         continue when not pawl._is_meant(p_step, v_label);
         if v_open.kind = 'sleep' then
-            -- As if it had slept to the end.
+            -- The sleep ends as if its time had passed.
             perform pawl._settle(p_task, v_open.wait, 's', null, null, null, p_now);
         elsif v_open.kind = 'retry' then
             v_tried := v_tried || v_open.name;
-        -- A run that has started may wait like one with a delay, because a claim has put it off; its limit counts from its start.
+        -- A run that has started may wait like one with a delay, because a claim has deferred it. Its limit counts from its start.
         -- guard:wake_started
         elsif p_run.started_at is null then
             perform pawl._start_early(p_task, p_now);
@@ -84,8 +84,8 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    -- The run of a flow is due when its first tasks are; the first of them moves the limit. A step may have a delay of its own, which no
-    -- limit counts from.
+    -- The run of a flow is due when its first tasks are; the first of them moves the limit. A step may have its own delay, but no limit
+    -- counts from that.
     if exists (select from pawl_data.task t where t.run_id = p_task.run_id and t.task_no = 0 and t.due_at = p_task.due_at) then
         update pawl_data.wait w
         -- 1. A run with a time limit of an hour is delayed by ten days. 2. An operator wakes it. Without the change the run could take ten

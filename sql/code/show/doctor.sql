@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What is wrong with the database that the engine stands on, or may be soon: each finding with its cure.
+-- Problems of the database that the engine runs in, present or to come: each finding with its cure.
 
 -- A setting that is not as it should be.
 create or replace function pawl._settings_found()
@@ -36,7 +36,7 @@ end
 $$;
 comment on function pawl._settings_found() is 'settings of the server that do harm';
 
--- Whoever holds an old snapshot keeps dead rows from being removed.
+-- Finds transactions and replication slots that keep dead rows from being removed.
 create or replace function pawl._snapshots_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
 language plpgsql
@@ -209,7 +209,7 @@ begin
     return query
     select 'chore ' || c.chore, 'error', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
     from pawl_data.chore c
-    -- What is done at every tick is noted for as long as it fails.
+    -- An error of a piece that every tick executes is shown for ten minutes after its last failure.
     where c.last_error is not null and (c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') or c.failed_at > p_now - interval '10 min')
     order by c.chore;
 end
@@ -266,7 +266,7 @@ begin
         select c.oid::regclass::text, c.relowner from pg_class c
         where c.relnamespace in ('pawl'::regnamespace, 'pawl_data'::regnamespace) and c.relkind in ('r', 'p', 'S', 'v', 'm', 'f')
         union all
-        -- Its owner could use the tables, whatever was granted.
+        -- The owner of the schema could use the tables, whatever was granted.
         select 'schema pawl_data', n.nspowner from pg_namespace n where n.nspname = 'pawl_data'
     ) o (object, owner)
     where o.owner <> (select n.nspowner from pg_namespace n where n.nspname = 'pawl')

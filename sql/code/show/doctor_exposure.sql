@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What doctor finds out about logs, connections, roles and notifications: ways by which payloads leave the database, or callers hold up others.
+-- Findings of doctor about logs, connections, roles and notifications: ways by which payloads leave the database, or callers block others.
 
 -- Settings of the server that write payloads to its log. The verbs are selects, so log_statement = mod logs none of them.
 create or replace function pawl._logging_found()
@@ -35,7 +35,8 @@ end
 $$;
 comment on function pawl._logging_found() is 'settings that write payloads to the server''s log';
 
--- What a setting is for a role that logs in to this database: its own value here, its own, that of the database, that of all, that of the server.
+-- Returns a setting as a session of the role in this database begins with it. The first of these counts: the role's value for this
+-- database, the role's own, the database's, the value for all roles, the server's.
 create or replace function pawl._setting_of(p_role oid, p_name text)
 returns text
 language plpgsql
@@ -51,7 +52,7 @@ begin
            and starts_with(c, p_name || '=')
          order by d.setrole = 0, d.setdatabase = 0
          limit 1),
-        -- In this session it may be another's: that of the caller, or of the transaction.
+        -- In this session the value may be that of the caller, or of the transaction, so only values from the server count.
         (select s.reset_val from pg_settings s
          where s.name = p_name and s.source in ('default', 'configuration file', 'command line', 'environment variable')),
         '0');
@@ -59,7 +60,7 @@ end
 $$;
 comment on function pawl._setting_of(oid, text) is 'a setting of the sessions that a role begins';
 
--- Logins with rights here whose sessions may last, wait or be as many as they like.
+-- Logins with rights here whose sessions have no time limits, or no limit on their number.
 create or replace function pawl._roles_found()
 returns table (what text, level text, found text, cure text)
 language plpgsql

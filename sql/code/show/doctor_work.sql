@@ -26,7 +26,7 @@ end
 $$;
 comment on function pawl._backlog_shown(int) is 'how many tasks of a queue are ready, in words';
 
--- Every queue that has a ready task, with the first of them. Goes from queue to queue in the index and looks at no other task.
+-- Every queue that has a ready or suspect task, with the first of them. Goes from queue to queue in the index and reads no other task.
 create or replace function pawl._backlogs()
 returns table (queue_id int, due_at timestamptz, tenant text)
 language plpgsql
@@ -88,7 +88,7 @@ begin
     join pawl_data.queue q on q.queue_id = b.queue_id
     join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where b.queue_id <> all (v_paused)
-      -- 1. A run is triggered. 2. Its worker is live and busy. A backlog alone is no finding; one that no live worker takes is.
+      -- 1. A run is triggered. 2. Its worker is live and busy. A backlog alone is not a finding; a backlog that no live worker takes is.
       -- guard:doctor_served
       and not exists (
           select from pawl_data.worker k
@@ -165,7 +165,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    -- As in _runs_before(): other days may be locked.
+    -- Days past their retention are left out, as in _runs_before(): they may be locked.
     v_first uuid := pawl._first_id('run', p_now);
 begin
     return query
@@ -251,7 +251,7 @@ as $$
 begin
     return query
     with looked as materialized (
-        -- Nothing waits for longer than its run has been there.
+        -- No wait is older than its run.
         select w.run_id, w.kind, w.topic, w.created_at
         from pawl_data.wait w
         where w.run_id < pawl._id_floor(p_now - interval '168 hours')
@@ -283,7 +283,7 @@ set plan_cache_mode to force_custom_plan
 as $$
 declare
     v_until timestamptz := pawl._counted_until(p_now);
-    -- As in _runs_before(): other days may be locked.
+    -- Days past their retention are left out, as in _runs_before(): they may be locked.
     v_first uuid := pawl._first_id('run', p_now);
 begin
     if v_until >= p_now - interval '10 min' or not exists (select from pawl_data.run r where r.run_id >= v_first) then
@@ -298,7 +298,7 @@ end
 $$;
 comment on function pawl._counts_found(timestamptz) is 'numbers of ended runs that stand still';
 
--- Which searches above had more to look at than they may.
+-- Reports which searches above had more rows to examine than their limit.
 create or replace function pawl._unseen_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
 language plpgsql
@@ -310,7 +310,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    -- As in _runs_before(): other days may be locked.
+    -- Days past their retention are left out, as in _runs_before(): they may be locked.
     v_first uuid := pawl._first_id('run', p_now);
 begin
     return query

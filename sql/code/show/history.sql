@@ -76,7 +76,8 @@ end
 $$;
 comment on function pawl._started_by(uuid) is 'the worker that executed a run first, if it is known';
 
--- Who ended a round: an operator, the engine (pawl), or the worker that held the run. Of a flow's tasks several workers did.
+-- Returns who ended a round: an operator, the engine (pawl), or the worker that held the run. A run of a flow has no such worker, because
+-- several workers execute its tasks.
 create or replace function pawl._ended_by(p_run pawl_data.run)
 returns text
 language plpgsql

@@ -60,7 +60,8 @@ begin
     select w.run_id, w.name, pawl._kind_name(w.kind), w.topic, w.key, w.match, w.form, w.child_id, w.created_at,
            nullif(w.due_at, 'infinity')
     from page w
-    -- A run that does not fit is left to the next page, which begins behind the last run of this one.
+    -- A run whose waits are not all on this page is left to the next one, which begins after the last run of this page. Without this test
+    -- its remaining waits would never be listed.
     -- guard:waits_whole_run
     where w.n <= v_max_rows and (w.run_id not in (select p.run_id from page p where p.n > v_max_rows)
                              or w.run_id = (select p.run_id from page p where p.n = 1))
@@ -82,7 +83,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    -- By task_tenant_idx, as a claim.
+    -- Uses task_tenant_idx, as a claim does.
     -- guard:first_due_by_tenant
     if p_tenant <> '' then
         return (
@@ -127,13 +128,13 @@ begin
              where coalesce(v_bound, '') = '' and t.place = 'r' and t.queue_id = q.queue_id and (v_bound is null or t.tenant = v_bound)
              limit 10001)
             union all
-            -- By task_tenant_idx, as a claim.
+            -- Uses task_tenant_idx, as a claim does.
             (select from pawl_data.task t
              where v_bound <> '' and t.tenant = v_bound and t.tenant <> '' and t.place::text = 'r' and t.queue_id = q.queue_id
              limit 10001)
         ) c
     ) d
-    -- What is held, and who is there, is read once and not for each queue.
+    -- Held tasks and live workers are read once, not for each queue.
     left join (
         select t.queue_id, count(*) as n from pawl_data.task t
         where t.place = 'h' and (v_bound is null or t.tenant = v_bound)
@@ -191,7 +192,7 @@ Locks: none.
 Errors: none.
 Limits: 10,000 sessions.';
 
--- Until when ended runs are counted; null: none has been.
+-- Returns until when ended runs have been counted; null if none has been.
 create or replace function pawl._counted_until(p_now timestamptz)
 returns timestamptz
 language plpgsql
@@ -199,7 +200,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    -- Further ahead than an hour means that the clock was set back, and that counting begins again.
+    -- A position more than an hour ahead means that the clock was moved backward, and that counting begins again.
     return (select to_timestamp(c.position::float8) from pawl_data.chore c
             where c.chore = 'rollup' and c.position::float8 <= date_part('epoch', p_now) + 3600);
 end
@@ -222,7 +223,7 @@ declare
     v_until timestamptz := pawl._counted_until(v_now);
     v_from timestamptz;
 begin
-    -- Further back there is no time to compare with.
+    -- A time further back is outside the range of timestamps.
     -- guard:metrics_since
     if since < interval '0' or since > interval '1000 years' then
         perform pawl._raise('PW003', 'since must be between 0 and 1000 years');
@@ -316,12 +317,12 @@ declare
     v_now timestamptz := pawl.now();
     v_bound text := pawl._bound_tenant();
     v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
-    -- As in _runs_before().
+    -- Days past their retention are left out, as in _runs_before().
     v_since uuid := greatest(pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02')), pawl._first_id('event', v_now));
     v_max_rows int := least(greatest(max_rows, 0), 1000);
     v_found int;
 begin
-    -- At most 10,000 events are looked at; then the cursor says where to go on.
+    -- At most 10,000 events are examined; then the cursor is where the next call continues.
     return query
     select e.event_id, e.emitted_at, e.topic, e.key, e.tenant, e.payload, e.event_id
     from (

@@ -18,7 +18,7 @@ end
 $$;
 comment on function pawl._state("char", timestamptz, timestamptz, timestamptz) is 'the shown state of a run that has not ended';
 
--- The task that says most about a run of a flow: held by a live worker, ready, or the first that is due.
+-- Returns the task that stands for a run of a flow: held by a live worker, ready, or the first that is due.
 create or replace function pawl._shown_task(p_run uuid, p_now timestamptz)
 returns setof pawl_data.task
 language plpgsql
@@ -137,7 +137,8 @@ Locks: none.
 Errors: PW001 no such run.
 Limits: the steps of the run.';
 
--- A step of a flow is shown by its name, an element of a map step as NAME[index], a step inside of either behind a slash.
+-- Returns the name by which a record is shown: a step of a flow by its name, an element of a map step as NAME[index]. A step inside either
+-- follows a slash.
 create or replace function pawl._task_label(p_step text, p_task int, p_name text)
 returns text
 language plpgsql
@@ -151,7 +152,7 @@ end
 $$;
 comment on function pawl._task_label(text, int, text) is 'the name by which a record of a task of a flow is shown';
 
--- The same for one of them, of which only the run is known.
+-- Returns the same name for one record, if only its run is known.
 create or replace function pawl._shown_name(p_run uuid, p_task int, p_name text)
 returns text
 language plpgsql
@@ -172,7 +173,7 @@ end
 $$;
 comment on function pawl._shown_name(uuid, int, text) is 'the name by which a step of a flow is shown';
 
--- Planned anew at each call, so that only the partition of this run is opened.
+-- Planned at each call, so that only the partition of this run is opened.
 create or replace function pawl._forked_from(p_run uuid)
 returns uuid
 language plpgsql
@@ -194,7 +195,7 @@ end
 $$;
 comment on function pawl._forked_from(uuid) is 'the run that a run was forked from';
 
--- The steps of a task that its worker, if it is live, said it executes.
+-- Returns the steps of a task that its worker, if live, has reported as executing.
 create or replace function pawl._running_steps(p_task pawl_data.task, p_now timestamptz)
 returns table (step text, attempt int, started_at timestamptz)
 language plpgsql

@@ -17,7 +17,7 @@ end
 $$;
 comment on function pawl._queues_named(text) is 'the queues of the workflows that a filter names';
 
--- The runs that a key stands for. forever: each of them has it for as long as it is retained, so that no other run can have had it since.
+-- The runs that a key stands for. forever: each of them has the key while it is retained, so that no other run can have had it since.
 create or replace function pawl._key_holders(p_key text, p_tenant text, p_queues int[], out run_ids uuid[], out forever boolean)
 language plpgsql
 stable
@@ -40,8 +40,8 @@ end
 $$;
 comment on function pawl._key_holders(text, text, int[]) is 'the runs that a key stands for';
 
--- Examines up to p_max runs of each table below p_before, newest first. ids: those that may pass the filters. reached: where it stopped; all
--- newer runs were examined. Null: it did not stop, there are no more. p_status ERROR is looked for by _failed_before().
+-- Examines up to p_max runs of each table below p_before, newest first. ids: runs that may pass the filters. reached: where the search
+-- stopped; all newer runs were examined. Null means that there are no more runs. _failed_before() searches for p_status ERROR.
 create or replace function pawl._runs_before(
     p_before uuid, p_since uuid, p_max int, p_tenant text, p_queues int[], p_key text, p_status text,
     out ids uuid[], out reached uuid)
@@ -83,9 +83,9 @@ begin
         order by k.run_id desc, k.round desc
         limit p_max
     ), stop as materialized (
-        -- 1. Living runs are few, so that the search has examined them far into the past; ended runs are many, and it has come to
-        -- yesterday. 2. The next part of the search begins where this one stopped. If that were the older of the two places, ended
-        -- runs of yesterday and before would never be examined.
+        -- 1. Living runs are few, so the search has examined them far into the past. Ended runs are many, and it has only reached
+        -- yesterday. 2. The next part of the search begins where this one stopped. If that were the older of the two places, ended runs of
+        -- yesterday and before would never be examined.
         -- guard:search_skips_no_run
         select greatest(
             (select l.run_id from living l order by l.run_id desc offset p_max - 1 limit 1),
@@ -121,7 +121,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    -- As in _runs_before().
+    -- Days past their retention are left out, as in _runs_before().
     v_first uuid := greatest(p_since, pawl._first_id('run', pawl.now()));
 begin
     return query

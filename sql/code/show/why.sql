@@ -51,7 +51,7 @@ begin
     if v_task.ending is not null then
         return v_why;
     end if;
-    -- The sentence of a run that waits names the first of its waits. One of a flow may have no task, only children.
+    -- The sentence of a run that waits names the first of its waits. A run of a flow may have no task, only children.
     return v_why || coalesce(pawl._also_waits(run, v_now,
         (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), '');
 end
@@ -103,7 +103,7 @@ end
 $$;
 comment on function pawl._why_task(pawl_data.task, timestamptz) is 'the sentence for one task that has not ended';
 
--- Of a flow: how many of its tasks are open, and what the one that is furthest waits for.
+-- Returns the sentence for a run of a flow: how many of its tasks are open, and what the task that is furthest waits for.
 create or replace function pawl._why_flow(p_run pawl_data.task, p_shown pawl_data.task, p_now timestamptz)
 returns text
 language plpgsql
@@ -205,7 +205,7 @@ end
 $$;
 comment on function pawl._why_held(pawl_data.task, pawl_data.worker, timestamptz) is 'the sentence for a run that a worker holds';
 
--- What a run waits for: backoffs, delays and open waits of its tasks. The one that can wake it first is first; those without a time come
+-- Returns the backoffs, delays and open waits of a run's tasks. The one that can wake the run first is first. Waits without a time come
 -- last, in the order they were opened. At most 1,000 tasks and 1,000 waits are examined, and p_max rows are returned.
 create or replace function pawl._open_waits(p_run uuid, p_task int, p_now timestamptz, p_max int)
 returns table (task_no int, kind text, name text, due_at timestamptz, wait pawl_data.wait, try json)
@@ -219,7 +219,7 @@ begin
     with task as materialized (
         select t.task_no, t.reason, t.due_at, t.retries
         from pawl_data.task t
-        -- ::text: by the run, and not by the index of all that wait.
+        -- ::text makes the server use the index by run, not the index of all waiting tasks.
         where t.run_id = p_run and (p_task is null or t.task_no = p_task) and t.place::text = 'w' and t.due_at > p_now
         order by t.task_no
         limit 1000
@@ -249,7 +249,7 @@ end
 $$;
 comment on function pawl._open_waits(uuid, int, timestamptz, int) is 'what a run waits for, the first to wake it first';
 
--- What is waited for, in a few words.
+-- Describes one wait in a few words.
 create or replace function pawl._wait_text(p_kind text, p_name text, p_due timestamptz, p_wait pawl_data.wait, p_now timestamptz)
 returns text
 language plpgsql
@@ -257,7 +257,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    -- There is no difference to infinity.
+    -- The difference to infinity cannot be computed.
     v_left text := case when p_due < 'infinity' then pawl._ago(p_due - p_now) end;
     v_until text := coalesce(' (times out in ' || v_left || ')', '');
 begin
@@ -366,7 +366,7 @@ begin
             v_pause.paused_by, to_char(v_pause.paused_at, 'YYYY-MM-DD HH24:MI:SS'), coalesce(': ' || left(v_pause.why, 200), ''),
             v_pause.subject);
     end if;
-    -- Of those that may take it, one that does, or else the last one.
+    -- Among the workers that may take the run: one that is live and not draining, or else the one with the latest lease.
     select w.* into v_last
     from pawl_data.worker w
     -- guard:why_tenant
