@@ -22,11 +22,11 @@
 #include <unistd.h>
 
 enum {
-    /* libpq never gives so many empty answers in a row; it would mean that we have lost count. */
+    /* libpq never returns so many empty results in a row; it would mean that results and requests no longer match. */
     EMPTY_MAX = 16,
-    /* One read may leave the end of a TLS record inside of the TLS library, where poll(2) does not see it. */
+    /* One read may leave the end of a TLS record inside the TLS library, where poll(2) does not see it. */
     TLS_READS = 3,
-    /* So a wait looks again after this time, whatever poll says. */
+    /* A wait reads again after this time, whatever poll(2) reports, because of such a record. */
     LOOK_AGAIN_US = 1000000,
 };
 
@@ -44,10 +44,10 @@ struct request {
 struct pw_conn {
     PGconn *pq;
     pid_t pid;
-    /* True while a call of libpq may be under way. Read in a child process only, to know whether pq is whole there. */
+    /* True while a call of libpq may be in progress. Read in a child process only, to know whether pq is whole there. */
     atomic_bool inside;
     enum pw_conn_state state;
-    bool checking; /* connected; the check for a pooler is under way */
+    bool checking; /* connected; the check for a pooler is in progress */
     bool pooled;
     bool unnamed;   /* nothing is prepared */
     bool unusual;   /* the session's settings are not those that we count on; see settings_sql */
@@ -55,16 +55,17 @@ struct pw_conn {
     bool raise_unacked; /* see target.h */
     short events;
     int in_flight;
-    struct pw_error error;  /* why it is broken, or the last words of the server */
+    struct pw_error error;  /* why it is broken, or the last message of the server */
     struct pw_list pending; /* requests without a whole reply; the first is being read */
     struct pw_list replied;
     bool prepared[PW_STMTS_MAX];
 };
 
 /*
- * Asks whether there is a pooler, whether the session would answer in another form than the one that we count on, and whether it can
- * write. Verbs of workers need isolation level read committed, which a role or a database may not have as its default. So the check pins
- * it for the session, unless there is a pooler, which gives the session to other programs: then the engine refuses and says what to do.
+ * Asks whether there is a pooler, whether the session answers in another form than the one that we count on, and whether it can write.
+ * Verbs of workers need isolation level read committed, which a role or a database may not have as its default. So the check pins it for
+ * the session. It does not behind a pooler, which gives the session to other programs. There the engine refuses the verb, and its error
+ * says what to do.
  */
 static const struct pw_stmt check_stmt = {
     .number = -1,
@@ -81,9 +82,9 @@ static const struct pw_stmt check_stmt = {
 };
 
 /*
- * Without warnings nobody would hear of a commit that no standby has, and times are promised in one form. A role, a database or a
- * variable of libpq may have set it otherwise; then each request begins with this, for its own transaction only, because behind a
- * pooler the session is others', too. The order of day and month in what callers write stays theirs.
+ * Without warnings, a commit that no standby has would go unnoticed, and times are promised in one form. A role, a database or a variable
+ * of libpq may have set either otherwise. Then each request begins with this statement. It is for the request's own transaction only,
+ * because behind a pooler other programs use the session, too. The order of day and month in the texts of callers stays theirs.
  */
 static const char settings_sql[] =
     "select set_config('client_min_messages', 'warning', true), "
@@ -92,7 +93,7 @@ static const char settings_sql[] =
 static void
 enter(struct pw_conn *conn)
 {
-    /* The fence keeps what libpq writes behind the flag. */
+    /* The fence orders the flag before all writes of libpq. */
     atomic_store(&conn->inside, true);
     atomic_thread_fence(memory_order_seq_cst);
 }
@@ -131,7 +132,7 @@ first_pending(const struct pw_conn *conn)
     return link != NULL ? PW_CONTAINER(link, struct request, link) : NULL;
 }
 
-/* True if the server says goodbye with it. A server that is stopped at once says so in a mere warning. */
+/* True if the server ends the connection with this message. A server that is stopped at once reports that in a mere warning. */
 static bool
 is_fatal(const PGresult *result)
 {
@@ -144,7 +145,7 @@ is_fatal(const PGresult *result)
         (sqlstate != NULL && (strcmp(sqlstate, "57P01") == 0 || strcmp(sqlstate, "57P02") == 0));
 }
 
-/* Last words of the server. Whatever they are, it is the connection that is gone. */
+/* Stores the last message of the server. Whatever its code, the connection is lost. */
 static void
 keep_fatal(struct pw_conn *conn, const PGresult *result)
 {
@@ -155,7 +156,7 @@ keep_fatal(struct pw_conn *conn, const PGresult *result)
     }
 }
 
-/* Without last words of the server, libpq's reason is kept. */
+/* Stores libpq's reason if there was no last message of the server. */
 static void
 break_conn(struct pw_conn *conn)
 {
@@ -167,8 +168,8 @@ break_conn(struct pw_conn *conn)
 }
 
 /*
- * Notices are not shown to anybody. Two kinds mean something: the warning with which a commit goes on although no standby has confirmed
- * it, known by the function that raises it, and the last words of a server that stops while nothing is asked.
+ * Notices are not shown to users. Two kinds are used. One is the warning of a commit that returns although no standby has confirmed it,
+ * recognized by the function that raises it. The other is the last message of a server that stops while no request is pending.
  */
 static void
 receive_notice(void *arg, const PGresult *notice)
@@ -186,7 +187,10 @@ receive_notice(void *arg, const PGresult *notice)
         keep_fatal(conn, notice);
 }
 
-/* The statement is not there, is there although we have not prepared it, or its plan is out of date: a pooler, or an upgrade. */
+/*
+ * Handles an error about a prepared statement: it is missing, it exists although we have not prepared it, or its plan is out of date. The
+ * cause is a pooler, or an upgrade.
+ */
 static void
 stop_preparing(struct pw_conn *conn, struct request *request)
 {
@@ -197,7 +201,7 @@ stop_preparing(struct pw_conn *conn, struct request *request)
         (!missing && strcmp(sqlstate, "42P05") != 0 && strcmp(sqlstate, "0A000") != 0))
         return;
     request->reply.error.retryable = true;
-    /* Sent behind a request that failed to prepare it: nothing is wrong with preparing as such. */
+    /* This request was sent after another one, which failed to prepare the statement: nothing is wrong with preparing as such. */
     if (missing && !conn->prepared[request->number])
         return;
     conn->unnamed = true;
@@ -207,7 +211,7 @@ static void
 take_error(struct pw_conn *conn, struct request *request, const PGresult *result)
 {
     if (PQresultErrorField(result, PG_DIAG_SQLSTATE) == NULL) {
-        /* libpq's own: the connection is lost, or there was no memory for the result. Nobody knows what became of it. */
+        /* An error of libpq itself: the connection is lost, or there was no memory for the result. The outcome is unknown. */
         if (conn->error.code == PAWL_OK)
             pw_fault_lost(&conn->error, PQresultErrorMessage(result));
         break_conn(conn);
@@ -231,7 +235,10 @@ take_error(struct pw_conn *conn, struct request *request, const PGresult *result
     stop_preparing(conn, request);
 }
 
-/* What one run stores must be readable for every other; and one character that the database lacks would fail a whole batch. */
+/*
+ * Refuses a database that is not in UTF8. Every run must be able to read what another run stores, and one character that the database lacks
+ * would fail a whole batch.
+ */
 static bool
 check_encoding(struct pw_conn *conn)
 {
@@ -246,7 +253,7 @@ check_encoding(struct pw_conn *conn)
     return false;
 }
 
-/* The server's process is another one than libpq was told of: somebody sits in between. */
+/* Reads the reply to the check. If the server's process is not the one that libpq was connected to, there is a pooler in between. */
 static void
 finish_check(struct pw_conn *conn, struct request *request)
 {
@@ -285,7 +292,7 @@ finish_request(struct pw_conn *conn, struct request *request)
     pw_list_add_tail(&conn->replied, &request->link);
 }
 
-/* Takes the result over. */
+/* Takes ownership of the result. */
 static void
 take_result(struct pw_conn *conn, struct request *request, PGresult *result)
 {
@@ -337,7 +344,7 @@ read_results(struct pw_conn *conn)
             break_conn(conn);
         }
     }
-    /* Where nothing is asked, this is what makes libpq look at notices and notifications. */
+    /* While no request is pending, this makes libpq read notices and notifications. */
     if (conn->state != PW_CONN_BROKEN && pw_list_empty(&conn->pending))
         (void)PQisBusy(conn->pq);
 }
@@ -347,12 +354,12 @@ flush(struct pw_conn *conn)
 {
     int left = PQflush(conn->pq);
 
-    /* While something is left to be written, reading goes on: the server may wait for us to read. */
+    /* While something is left to be written, this side also reads: the server may wait for that. */
     conn->events = left > 0 ? POLLIN | POLLOUT : POLLIN;
     return left >= 0;
 }
 
-/* What has arrived before a break is still taken: it is durable, and the break may come from the server's own end. */
+/* Results that arrived before a break are still taken: they are durable, and the break may come from the server's own end. */
 static void
 exchange(struct pw_conn *conn)
 {
@@ -372,7 +379,7 @@ exchange(struct pw_conn *conn)
         break_conn(conn);
 }
 
-/* A procedure commits, and up to PostgreSQL 15 also what was sent before it in its transaction; so nothing is. */
+/* A procedure commits, and up to PostgreSQL 15 it also commits what was sent before it in its transaction. So nothing is sent before it. */
 static bool
 is_call(const struct pw_stmt *stmt)
 {
@@ -433,7 +440,7 @@ send_request(struct pw_conn *conn, struct request *request, const struct pw_stmt
     return true;
 }
 
-/* Connected. The one question whether a pooler is there goes before all others. */
+/* Called once connected. The check for a pooler is sent ahead of all other requests. */
 static void
 begin_check(struct pw_conn *conn)
 {
@@ -538,11 +545,11 @@ pw_conn_close(struct pw_conn *conn)
 }
 
 /*
- * PQfinish() says goodbye to the server, in clear or through TLS, on a descriptor that is the same connection as the parent's: the
- * parent would lose it. So the child's descriptor is replaced by /dev/null first. That is one atomic step: with a mere close(),
- * another thread of the child might open something under the same number, which PQfinish() would then write to. Where there is
- * no descriptor left for /dev/null, or where the thread that owned the connection was inside of libpq when the process was
- * forked (its copy here may be half changed), libpq's memory is given up instead.
+ * PQfinish() sends a goodbye to the server, in clear or through TLS. The descriptor is the same connection as the parent's, which would
+ * lose it. So the child's descriptor is replaced by /dev/null first. That is one atomic step. With a mere close(), another thread of the
+ * child might open something under the same number, which PQfinish() would then write to. In two cases libpq's memory is leaked instead.
+ * Either no descriptor is left for /dev/null, or the thread that owned the connection was inside libpq at the fork. In the second case its
+ * copy may be half changed.
  */
 void
 pw_conn_abandon(struct pw_conn *conn)

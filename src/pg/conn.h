@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One connection: never blocks (but for the name lookup that libpq does when it connects), in pipeline mode, used by one thread.
- * Requests are sent one behind the other, each a transaction of its own, and answered in their order.
+ * One connection in pipeline mode, used by one thread. It never blocks, except for the name lookup that libpq does when it connects.
+ * Requests are sent one after the other, each in its own transaction, and answered in their order.
  */
 #ifndef PW_PG_CONN_H
 #define PW_PG_CONN_H
@@ -21,7 +21,7 @@ enum {
     PW_CONN_IN_FLIGHT_MAX = 1024
 };
 
-/* What to connect to. Copied. */
+/* The server to connect to. Copied. */
 struct pw_conn_spec {
     const char *
         conninfo; /* a URI or keywords of libpq; several hosts are fine; NULL: libpq's own variables and defaults */
@@ -29,9 +29,9 @@ struct pw_conn_spec {
     bool never_prepare; /* send unnamed statements, as behind a pooler */
 };
 
-/* What came back for one request. The taker calls pw_reply_done(). */
+/* The reply to one request. The taker calls pw_reply_done(). */
 struct pw_reply {
-    void *tag;  /* what pw_conn_send() was given */
+    void *tag;  /* as given to pw_conn_send() */
     int status; /* PAWL_OK, or a code with error set */
     struct pw_error error;
     struct pw_rows rows;
@@ -42,13 +42,13 @@ struct pw_reply {
 enum pw_conn_state {
     PW_CONN_CONNECTING,
     PW_CONN_READY,
-    PW_CONN_BROKEN, /* error tells why; nothing more will come; close it */
+    PW_CONN_BROKEN, /* error has the reason; no further reply arrives; close it */
 };
 
 /*
- * Begins to connect. Adds, unless conninfo says otherwise: keepalives, a limit for unacknowledged data, and with several hosts
- * that the server must be writable. Once connected it finds out whether a pooler sits in between (the server's process id is
- * not the one that libpq was told), then enters pipeline mode. PAWL_EINVAL for a bad conninfo, PAWL_ENOMEM.
+ * Begins to connect. Adds, unless conninfo says otherwise: keepalives, a limit for unacknowledged data, and with several hosts that the
+ * server must be writable. Once connected it enters pipeline mode and checks for a pooler, by comparing the server's process id with the
+ * one that libpq received. Returns PAWL_EINVAL for a bad conninfo, or PAWL_ENOMEM.
  */
 int pw_conn_open(const struct pw_conn_spec *spec, struct pw_conn **out, struct pw_error *err);
 
@@ -58,11 +58,14 @@ void pw_conn_close(struct pw_conn *conn);
 /* In a child process after fork(): frees memory, and neither says goodbye to the server nor touches the parent's socket. */
 void pw_conn_abandon(struct pw_conn *conn);
 
-/* What to poll for; the descriptor may change while connecting. */
+/* The descriptor and events for poll(2). The descriptor may change while connecting. */
 int pw_conn_fd(const struct pw_conn *conn);
 short pw_conn_events(const struct pw_conn *conn);
 
-/* Reads and writes what can be without blocking. Call it when poll says so, after sending, and at least once after open. */
+/*
+ * Reads and writes as much as possible without blocking. Call it when poll(2) reports the descriptor, after sending, and at least once
+ * after open.
+ */
 void pw_conn_pump(struct pw_conn *conn);
 
 enum pw_conn_state pw_conn_state(const struct pw_conn *conn);
@@ -77,20 +80,22 @@ bool pw_conn_pooled(const struct pw_conn *conn);
 bool pw_conn_unverified(const struct pw_conn *conn);
 
 /*
- * Sends a request; must be READY. Prepares the statement first if this connection has not yet. Returns PAWL_ENOMEM or PAWL_ECONN (then
- * the connection is broken) with err set, PAWL_ETOOLARGE for more than PW_PARAMS_BYTES_MAX, or PAWL_EBUSY where
- * pw_conn_can_send() says no; else a reply with this tag will come, unless
- * the connection breaks. Replies that were whole before it broke can still be taken.
+ * Sends a request; must be READY. Prepares the statement first if this connection has not yet. Returns PAWL_ENOMEM or PAWL_ECONN (then the
+ * connection is broken) with err set, PAWL_ETOOLARGE for more than PW_PARAMS_BYTES_MAX, or PAWL_EBUSY if pw_conn_can_send() is false. After
+ * PAWL_OK a reply with this tag arrives, unless the connection breaks. Replies that were whole before it broke can still be taken.
  */
 int pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
     void *tag, struct pw_error *err);
 
-/* LISTEN on the channel of a worker session; replied to like any request. The one statement that is made of a number: a channel is no parameter. */
+/*
+ * Sends LISTEN for the channel of a worker session; it is replied to like any request. Its text contains the number of the session, because
+ * a channel cannot be a parameter.
+ */
 int pw_conn_listen(struct pw_conn *conn, int64_t session, void *tag, struct pw_error *err);
 
 /*
- * Whether a request may be sent now. Behind a pooler there is one at a time: PgBouncer before 1.21 hands a server connection on
- * when its client goes away after the first of several answers, and the next client is given the others.
+ * Whether a request may be sent now. Behind a pooler there is one at a time. PgBouncer before 1.21 reuses a server connection when its
+ * client disconnects after the first of several answers. The next client then gets the remaining ones.
  */
 bool pw_conn_can_send(const struct pw_conn *conn);
 
@@ -105,8 +110,8 @@ void pw_reply_done(struct pw_reply *reply);
 bool pw_conn_notified(struct pw_conn *conn, char *payload, size_t size);
 
 /*
- * For blocking callers: pumps until a reply is there, or the connection is ready and there is none to wait for, or the deadline
- * (pw_now_us) is over: PAWL_OK, PAWL_ETIMEOUT, PAWL_ECONN.
+ * For blocking callers: pumps until a reply is there, or the connection is ready and none is pending, or the deadline (pw_now_us) has
+ * passed. Returns PAWL_OK, PAWL_ETIMEOUT or PAWL_ECONN.
  */
 int pw_conn_wait(struct pw_conn *conn, int64_t deadline_us, struct pw_error *err);
 

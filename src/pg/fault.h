@@ -7,13 +7,13 @@
 
 struct pg_result;
 
-/* PAWL_ECONN, to be tried again: what libpq said, which may have several lines, or a reason of our own. */
+/* Sets PAWL_ECONN, retryable. text is libpq's message, which may have several lines, or a reason of our own. */
 void pw_fault_lost(struct pw_error *err, const char *text);
 
-/* PAWL_ECONN, which an operator has to end: the server can write, and the role or the database has a default that says no. */
+/* Sets PAWL_ECONN, which an operator has to fix: the server can write, but a default of the role or the database forbids it. */
 void pw_fault_read_only(struct pw_error *err);
 
-/* What the server said in an error. Detail and context are left out: they may show what users have stored. */
+/* Sets the error that the server sent. Detail and context are left out: they may show stored data of users. */
 void pw_fault_server(struct pw_error *err, const struct pg_result *result);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libpq, loaded when it is first called. A program that is linked with this file has libpq's functions without libpq, which brings
- * two dozen libraries: to load them takes longer than all the rest of what a script calls at each of its steps, and that talks to
- * the worker, not to a database. Only the pawl command is linked so; the library is linked with libpq as usual.
+ * libpq, loaded when it is first called. A program that is linked with this file has libpq's functions without libpq, which brings two
+ * dozen libraries. Loading them takes longer than everything else that a command of a script does at each step. That command talks to the
+ * worker, not to a database. Only the pawl command is linked so; the library is linked with libpq as usual.
  *
- * A function that src/pg calls and that is missing here is taken from libpq itself, so that it is loaded at every start again; a
- * test says so.
+ * A function that src/pg calls and that is missing here is taken from libpq itself. Then libpq is loaded at every start again; a test
+ * reports that.
  */
 #include <dlfcn.h>
 #include <libpq-fe.h>
@@ -91,7 +91,7 @@ find(void *handle, const char *name)
     _Exit(EXIT_FAILURE);
 }
 
-/* As the loader does it: who cannot have a library that he needs ends. */
+/* Ends the process if it cannot have the library, as the dynamic loader does. */
 static void
 load(struct libpq *libpq)
 {
@@ -107,7 +107,7 @@ load(struct libpq *libpq)
     FUNCTIONS(FIND)
 }
 
-/* Where its functions are. There is one library in a process, however often it is asked for. */
+/* Returns the functions of libpq, which is loaded once in a process. */
 static const struct libpq *
 get_libpq(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parameters of one call, and arrays for them, in PostgreSQL's binary form. What is added must live until the call was sent.
- * Numbers are kept inside. Parameters are added in the order of the statement; a wrong count or type is a programming error.
+ * Parameters of one call, and arrays for them, in PostgreSQL's binary form. Added data must live until the call was sent; numbers are
+ * copied. Parameters are added in the order of the statement; a wrong count or type is a programming error.
  */
 #ifndef PW_PG_PARAMS_H
 #define PW_PG_PARAMS_H
@@ -14,14 +14,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What one call may have of them, in bytes: a message that is larger is not read by the server, which hangs up instead. */
+/* The most bytes that the parameters of one call may have. The server does not read a larger message, but ends the connection. */
 enum {
     PW_PARAMS_BYTES_MAX = 1000000000
 };
 
 struct pw_params {
     int count;
-    size_t bytes; /* of all; more than the above is never sent */
+    size_t bytes; /* of all; more than PW_PARAMS_BYTES_MAX is never sent */
     const char *values[PW_PARAMS_MAX];
     int sizes[PW_PARAMS_MAX];
     int formats[PW_PARAMS_MAX]; /* 1 binary, 0 text */

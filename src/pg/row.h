@@ -18,15 +18,15 @@ void pw_rows_done(struct pw_rows *rows);
 int pw_rows_count(const struct pw_rows *rows);
 int pw_rows_columns(const struct pw_rows *rows);
 const char *pw_rows_name(const struct pw_rows *rows, int column);
-/* The type of a column, as PostgreSQL numbers them; 0 for one that there is not. */
+/* The type of a column, as PostgreSQL numbers them; 0 if there is no such column. */
 unsigned pw_rows_type(const struct pw_rows *rows, int column);
 
-/* Whole values; all of them return false for a null, a column that there is not, and a value that does not fit. */
+/* Whole values. Each returns false for a null, for a column that does not exist, and for a value that does not fit. */
 bool pw_rows_bool(const struct pw_rows *rows, int row, int column, bool *out);
 bool pw_rows_int4(const struct pw_rows *rows, int row, int column, int32_t *out);
 bool pw_rows_int8(const struct pw_rows *rows, int row, int column, int64_t *out);
 bool pw_rows_uuid(const struct pw_rows *rows, int row, int column, struct pw_uuid *out);
-/* Bytes of a text or of JSON, borrowed, with a NUL behind them. */
+/* Bytes of a text or of JSON, borrowed, followed by a NUL. */
 bool pw_rows_bytes(
     const struct pw_rows *rows, int row, int column, const char **data, size_t *size);
 /* The same as a text; NULL for a null. */

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nobody is shown the notices of a script. */
+/* Discards the notices of a script. */
 static void
 ignore_notice(void *arg, const PGresult *notice)
 {
@@ -39,7 +39,7 @@ refused(PGconn *pq, const PGresult *result, struct pw_error *err)
     return err->code;
 }
 
-/* Waits until the socket can be read or written; false when the time is over. */
+/* Waits until the socket can be read or written. Returns false when the deadline has passed. */
 static bool
 wait_for(PGconn *pq, short events, int64_t deadline_us)
 {
@@ -68,7 +68,10 @@ connect_script(PGconn *pq, int64_t deadline_us, struct pw_error *err)
         : lost(err, PQerrorMessage(pq));
 }
 
-/* Whether the server waits for data, or sends some: results say so without end until somebody moves it, and a script has nobody. */
+/*
+ * Whether the server waits for data, or sends some. libpq returns such a result again and again until the caller has moved the data, which
+ * a script cannot do.
+ */
 static bool
 is_copy(ExecStatusType status)
 {
@@ -83,7 +86,10 @@ refuse_copy(struct pw_error *err)
     return PAWL_EINVAL;
 }
 
-/* What was sent and then lost may be done: nobody is told that it can be sent again without doing it twice. */
+/*
+ * 1. A statement is sent. 2. The connection is lost, and the outcome is unknown. Without this the error would be retryable, and a caller
+ * could execute the statement twice.
+ */
 static int
 conclude(int status, struct pw_error *err)
 {
@@ -93,7 +99,7 @@ conclude(int status, struct pw_error *err)
     return status;
 }
 
-/* Takes all results. The first error is the cause of the others. After a copy the connection is of no use. */
+/* Takes all results. The first error is the cause of later ones. After a copy the connection cannot be used. */
 static int
 take_results(PGconn *pq, struct pw_error *err)
 {
@@ -122,7 +128,7 @@ take_results(PGconn *pq, struct pw_error *err)
     }
 }
 
-/* The connection is the caller's also after an error; NULL: there is none. */
+/* The caller owns the connection, even after an error; NULL means that there is none. */
 static int
 open_connection(
     const struct pw_conn_spec *spec, int64_t deadline_us, PGconn **opened, struct pw_error *err)
@@ -159,7 +165,7 @@ pw_script_run(
     return status;
 }
 
-/* Prepares the statements of a script, which is cut into them, under their numbers. */
+/* Cuts a script into statements and prepares each under its number. */
 static int
 prepare_all(PGconn *pq, char *script, int *count, struct pw_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A whole script on a connection of its own: the one thing that is sent as text with many statements. Blocks. */
+/* A whole script on its own connection: the only text with many statements that is sent. Blocks. */
 #ifndef PW_PG_SCRIPT_H
 #define PW_PG_SCRIPT_H
 
@@ -7,9 +7,8 @@
 #include "pg/conn.h"
 
 /*
- * Connects, sends the script, disconnects. PAWL_ECONN if there is no connection before deadline_us (pw_now_us), or it broke;
- * PAWL_EINVAL, PAWL_ENOMEM; else as the first error that the script met says. Nothing is taken back but what the script's own
- * transactions take back.
+ * Connects, sends the script, disconnects. Returns PAWL_ECONN if there is no connection before deadline_us (pw_now_us), or if it broke;
+ * PAWL_EINVAL; PAWL_ENOMEM; otherwise the status of the script's first error. Only the script's own transactions roll back what it did.
  */
 int pw_script_run(
     const struct pw_conn_spec *spec, const char *script, int64_t deadline_us, struct pw_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a SQLSTATE means to a caller of the library. A whole code goes before its class. */
+/* The meaning of each SQLSTATE to a caller of the library. An entry for a whole code takes precedence over one for its class. */
 #include "pg/sqlstate.h"
 
 #include "pawl/error.h"
@@ -22,7 +22,7 @@ static const struct entry entries[] = {
     {"PW005", PAWL_ELEASE_LOST, false},
     {"PW006", PAWL_ECANCELLED, false},
     {"PW007", PAWL_EREFUSED, false},
-    /* The library pins the isolation level, but behind a pooler, where the role or the database decides. */
+    /* The library pins the isolation level, except behind a pooler, where the role or the database decides. */
     {"PW008", PAWL_EDATABASE, false},
     {"PW009", PAWL_ETOOLARGE, false},
     {"PW010", PAWL_EBUSY, true},
@@ -44,13 +44,13 @@ static const struct entry entries[] = {
     {"57P05", PAWL_ECONN, true},
     {"58", PAWL_EDATABASE, true},
 
-    /* Somebody else was in the way. */
+    /* Another transaction was in the way. */
     {"40001", PAWL_EBUSY, true},
     {"40003", PAWL_EUNKNOWN, true},
     {"40P01", PAWL_EBUSY, true},
     {"55P03", PAWL_EBUSY, true},
 
-    /* Rights, and what is installed. */
+    /* Rights, and objects that are not installed. */
     {"28", PAWL_EFORBIDDEN, false},
     {"42501", PAWL_EFORBIDDEN, false},
     {"3D000", PAWL_ESCHEMA, false},
@@ -59,11 +59,11 @@ static const struct entry entries[] = {
     {"42883", PAWL_ESCHEMA, false},
     {"42P01", PAWL_ESCHEMA, false},
 
-    /* What was sent. */
+    /* Values that were sent. */
     {"22", PAWL_EINVAL, false},
     {"54", PAWL_ETOOLARGE, false},
 
-    /* A prepared statement is not what the connection takes it for; the connection prepares no more. */
+    /* A prepared statement is not the one that the connection expects; the connection stops preparing. */
     {"26000", PAWL_EDATABASE, true},
     {"42P05", PAWL_EDATABASE, true},
 };

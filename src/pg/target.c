@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libpq is told to connect to. */
+/* The connection parameters for libpq. */
 #include "pg/target.h"
 
 #include "pawl/error.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Our defaults but for the limit of unacknowledged data, which depends on the number of hosts. */
+/* Our defaults, except for the limit of unacknowledged data, which depends on the number of hosts. */
 static const struct {
     const char *keyword;
     const char *value;
@@ -27,12 +27,12 @@ enum {
     KEEPALIVES = sizeof(keepalives) / sizeof(keepalives[0])
 };
 
-/* What the user has said that our defaults depend on. */
+/* The user's parameters that our defaults depend on. */
 struct said {
     bool several_hosts;
     bool session_attrs;
     bool user_timeout;
-    /* By a service, which libpq asks only for what nobody else has said: our word would go before it. */
+    /* Set by a service. libpq asks it only for parameters that no other source sets, so our default would take precedence. */
     bool served_timeout;
     bool served_keepalives[KEEPALIVES];
 };
@@ -76,7 +76,7 @@ names_several(const PQconninfoOption *options)
         (address != NULL && strchr(address, ',') != NULL);
 }
 
-/* One of a list of ports as libpq takes it; nothing is the usual one. */
+/* True if the text is a port as libpq accepts it. An empty text is the default port. */
 static bool
 is_port(const char *text, size_t size)
 {
@@ -97,7 +97,7 @@ is_port(const char *text, size_t size)
     return size == 0 || number > 0;
 }
 
-/* A name, not a path and not an abstract socket, which begin with a mark. */
+/* False for a name with @ in it. A path and an abstract socket, which begin with / and @, may have one. */
 static bool
 is_host(const char *text, size_t size)
 {
@@ -118,8 +118,8 @@ each_is(const char *list, bool (*is)(const char *text, size_t size))
 }
 
 /*
- * A URI whose password has a / or @ that is not escaped is read as another one: what stands before the / is a port then, and
- * what stands behind the first @ a host. libpq shows both when it cannot connect.
+ * A URI whose password has a / or @ that is not escaped is read as another one. Then the text ahead of the / is a port, and the text after
+ * the first @ is a host. libpq shows both when it cannot connect.
  */
 static bool
 is_misread(const PQconninfoOption *options)
@@ -129,8 +129,8 @@ is_misread(const PQconninfoOption *options)
 }
 
 /*
- * What a conninfo that names a service comes to, with the service's file and libpq's variables. libpq tells that of a connection
- * only; a mode of TLS that there is not keeps it from making one.
+ * Returns the parameters of a conninfo that names a service, with the service's file and libpq's variables. libpq returns them only for a
+ * connection, so this starts one. An sslmode that does not exist keeps libpq from connecting.
  */
 static PQconninfoOption *
 read_service(const char *conninfo)
@@ -154,7 +154,7 @@ is_name(const char *conninfo)
     return strpbrk(conninfo, "=@") == NULL && strstr(conninfo, "://") == NULL;
 }
 
-/* From the conninfo, then from libpq's variables and service files where it is silent. */
+/* Reads parameters from the conninfo or, if it does not set them, from libpq's variables and service files. */
 static int
 read_said(const char *conninfo, struct said *said, struct pw_error *err)
 {
@@ -218,7 +218,7 @@ pw_target_init(struct pw_target *target, const char *conninfo, const char *appli
     if (status != PAWL_OK)
         return status;
 
-    /* Of two equal keywords libpq takes the later one: what dbname expands to wins over these. */
+    /* libpq takes the later of two equal keywords: the parameters that dbname expands to win over these. */
     add_word(target, &count, "fallback_application_name", application_name);
     for (int i = 0; i < KEEPALIVES; i++)
         if (!said.served_keepalives[i])
@@ -281,7 +281,7 @@ pw_target_unverified(PGconn *pq)
     if (PQsslInUse(pq) == 0)
         return true;
     options = PQconninfo(pq);
-    /* Without memory nothing is claimed. */
+    /* Without memory, the server is not reported as unverified. */
     verified = options == NULL || is_verified(options);
     PQconninfoFree(options);
     return !verified;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libpq is told to connect to: the user's words, our defaults before them, and what must be so behind them. */
+/* The connection parameters for libpq: our defaults, then the user's conninfo, then parameters that must hold. Later ones win. */
 #ifndef PW_PG_TARGET_H
 #define PW_PG_TARGET_H
 
@@ -19,18 +19,18 @@ enum {
 struct pw_target {
     const char *keywords[PW_TARGET_MAX + 1];
     const char *values[PW_TARGET_MAX + 1];
-    /* Once connected, pw_target_connected() is to be told. */
+    /* If true, call pw_target_connected() once connected. */
     bool raise_unacked;
 };
 
 /*
- * conninfo: a URI, pairs keyword=value or the name of a database; it may be NULL, application_name not. PAWL_EINVAL: libpq cannot read
- * conninfo. PAWL_ENOMEM.
+ * conninfo is a URI, pairs keyword=value or the name of a database. It may be NULL; application_name must not be. Returns PAWL_EINVAL if
+ * libpq cannot read conninfo, or PAWL_ENOMEM.
  */
 int pw_target_init(struct pw_target *target, const char *conninfo, const char *application_name,
     struct pw_error *err);
 
-/* The connection is there, at this descriptor: with several hosts, the limit for unacknowledged data becomes PW_TARGET_UNACKED_MS. */
+/* Call it once connected, with the socket. With several hosts it raises the limit for unacknowledged data to PW_TARGET_UNACKED_MS. */
 void pw_target_connected(bool raise_unacked, int fd);
 
 /* Whether the server is on another host, and neither TLS nor GSSAPI has shown that it is the one that was meant. */
