@@ -33,7 +33,7 @@ list_images(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 }
 PAWL_WORKFLOW("content.thumbnails.v1/list_images", list_images);
 
-/* {"run": ..., "item": "17.jpg", "index": 17}. Some work stands for that of a real one. */
+/* {"run": ..., "item": "17.jpg", "index": 17}. Some computation takes the place of real work. */
 static pawl_status
 thumbnail(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {

@@ -42,7 +42,7 @@ process_picture(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     const char *stages[][2] = {
         {"download", "test -e asked-$1 && seq 16 >original-$1 || ! touch asked-$1"},
         {"resize", "awk 'NR % 2 == 0' original-$1 >small-$1"},
-        /* If the small picture is gone, an earlier try has moved it and died before that was recorded. */
+        /* If the small picture is gone, an earlier attempt has moved it and died before that was recorded. */
         {"publish", "test ! -e small-$1 || mv small-$1 published-$1"},
     };
     pawl_status status = PAWL_OK;

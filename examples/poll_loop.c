@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker inside a loop that is not pawl's: one thread, poll(2), any number of runs under way. It watches the worker's
- * descriptor beside its own (here: signals), and calls on runs never block: they answer PAWL_PENDING and the run comes back later.
+ * A worker inside a loop that is not pawl's: one thread, poll(2), any number of runs in flight. It watches the worker's descriptor
+ * together with its own (here: signals). Calls on runs never block: they return PAWL_PENDING, and the run comes back later.
  *
  *     poll_loop demo
  *
@@ -32,8 +32,8 @@ count_up(pawl_run *run, void *userdata, pawl_bytes *output)
 }
 
 /*
- * Goes on with a run for as long as nothing has to be waited for. Where it stands travels with the run, for a function cannot
- * be left in its middle and come back to. The call that was PAWL_PENDING is simply made again.
+ * Continues a run until it must wait. Its position is stored with the run, because a function cannot be left in its middle and
+ * resumed there. The call that was PAWL_PENDING is simply made again.
  */
 static pawl_status
 advance(pawl_run *run, pawl_bytes *output)
@@ -48,7 +48,7 @@ advance(pawl_run *run, pawl_bytes *output)
     return status;
 }
 
-/* Takes all that can go on. Returns 1 when the worker is drained. */
+/* Takes all runs that can continue. Returns 1 when the worker is drained. */
 static int
 take_runs(pawl_worker *worker, int *finished)
 {
@@ -59,7 +59,7 @@ take_runs(pawl_worker *worker, int *finished)
 
     while ((status = pawl_worker_next(worker, 0, &run, &error)) == PAWL_OK) {
         pawl_run_set_nonblocking(run);
-        /* Look at this first: a claim to undo steps is not for the handler. There are none here, so nothing is to be done. */
+        /* Check this first: a claim to undo steps is not for the handler. No step here has an undo, so nothing is to be done. */
         status = pawl_run_rolling_back(run) ? PAWL_OK : advance(run, &output);
         if (status == PAWL_PENDING)
             continue; /* it will come back */
@@ -102,7 +102,7 @@ main(int argc, char **argv)
             pawl_worker_drain(worker);
         if (poll(fds, 2, -1) > 0 && fds[0].revents != 0) {
             pawl_worker_drain_within(worker, 10000); /* even if the database has gone */
-            fds[0].fd = -1; /* told once: nobody reads it, so it would be readable for ever */
+            fds[0].fd = -1; /* once is enough: it is not read, so it would stay readable */
         }
     }
     check(pawl_worker_stop(worker, 30000, &error), &error); /* until all is written down */

@@ -25,7 +25,7 @@ check(pawl_status status, pawl_error **error)
     }
 }
 
-/* What is to be tested. In a real program it is linked from elsewhere. */
+/* The workflow to test. In a real program it is linked from elsewhere. */
 static pawl_status
 send_mail(pawl_run *run, void *userdata, pawl_bytes *output)
 {
@@ -52,7 +52,7 @@ remind(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     return PAWL_OK;
 }
 
-/* Lets time pass, and all runs go on for as long as they can. */
+/* Lets time pass, and runs continue for as long as they can. */
 static void
 pass(pawl_client *client, pawl_worker *worker, int64_t ms)
 {

@@ -42,7 +42,7 @@ pay_in(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     if (query(conn, "begin", NULL, answer) &&
         query(conn, "update demo_account set balance = balance + 5", NULL, answer) &&
         query(conn, "select pawl.record_step($1, '{\"paid\": 5}')", token, answer)) {
-        /* What is recorded already must not happen a second time. Whether a commit has happened, the database is asked. */
+        /* The effect of a recorded step must not happen again. The database is asked whether the commit has happened. */
         query(conn, strcmp(answer, "ok") == 0 ? "commit" : "rollback", NULL, answer);
         status = pawl_step_confirm(run, output);
     } else {

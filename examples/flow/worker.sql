@@ -8,7 +8,7 @@
 -- The procedure commits by itself: a claim is durable before the work begins, and so is the end of a task before the next one.
 \set ON_ERROR_STOP on
 
--- What the steps do. Each gets what the engine has made for it: {"run": ..., "DEP": ..., ...}.
+-- The handlers of the steps. Each gets the input that the engine has made for it: {"run": ..., "DEP": ..., ...}.
 create function pg_temp.handle(step text, input json)
 returns json
 language plpgsql

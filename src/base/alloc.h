@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What these return is the caller's, who gives it back with pw_free. A size of zero is taken as one byte, so NULL
- * always means out of memory. */
+/* The caller owns the memory that these return, and frees it with pw_free. A size of zero is taken as one byte, so
+ * NULL always means out of memory. */
 
 /* The content is undefined. */
 void *pw_alloc(size_t size) __attribute__((warn_unused_result));
@@ -20,7 +20,7 @@ void *pw_calloc(size_t count, size_t size) __attribute__((warn_unused_result));
 /* Makes p, which may be NULL, hold count elements. On NULL, p is still valid and still the caller's. */
 void *pw_realloc_array(void *p, size_t count, size_t size) __attribute__((warn_unused_result));
 
-/* Copies of a text that must not be NULL, and of size bytes with a NUL behind them. */
+/* Copies of a text, which must not be NULL, and of size bytes, followed by a NUL. */
 char *pw_strdup(const char *text) __attribute__((warn_unused_result));
 char *pw_memdup(const void *data, size_t size) __attribute__((warn_unused_result));
 

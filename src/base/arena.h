@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that lives as long as one request or one task: pieces are taken one after another and given back all at once.
- * NOT safe with threads: an arena belongs to one thread at a time. */
+/* Memory that lives as long as one request or one task: pieces are allocated one after another and freed all at
+ * once. NOT safe with threads: an arena belongs to one thread at a time. */
 #ifndef PW_BASE_ARENA_H
 #define PW_BASE_ARENA_H
 
@@ -19,15 +19,15 @@ struct pw_arena {
 /* Allocates nothing. max counts what is taken from the system, so the small heads of blocks too. */
 void pw_arena_init(struct pw_arena *arena, size_t max);
 
-/* size bytes, aligned for any type, undefined content. NULL if that would be over the maximum, or out of memory; the
- * arena is still good then. Size 0 gives a pointer that must not be read. */
+/* Returns size bytes, aligned for any type, undefined content. NULL if that would be over the maximum, or out of
+ * memory; the arena stays valid then. Size 0 returns a pointer that must not be read. */
 void *pw_arena_alloc(struct pw_arena *arena, size_t size) __attribute__((warn_unused_result));
 
-/* A copy of size bytes with a NUL behind them. data may be NULL if size is 0. */
+/* A copy of size bytes, followed by a NUL. data may be NULL if size is 0. */
 char *pw_arena_copy(struct pw_arena *arena, const void *data, size_t size)
     __attribute__((warn_unused_result));
 
-/* Gives everything back and leaves the arena as after init. */
+/* Frees all memory and leaves the arena as after init. */
 void pw_arena_done(struct pw_arena *arena);
 
 #endif

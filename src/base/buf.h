@@ -11,7 +11,7 @@
 enum pw_buf_failure {
     PW_BUF_NONE = 0,
     PW_BUF_OOM,   /* no memory */
-    PW_BUF_LIMIT, /* the maximum was reached, or a place outside of the content was to be patched */
+    PW_BUF_LIMIT, /* the maximum was reached, or bytes outside the content were to be patched */
 };
 
 /* data and size may be read; all else is the buffer's own. data is NULL as long as nothing was added; after that a
@@ -27,7 +27,7 @@ struct pw_buf {
 /* Allocates nothing. */
 void pw_buf_init(struct pw_buf *buf, size_t max);
 
-/* Gives the memory back and leaves the buffer as after init, ready for use. */
+/* Frees the memory and leaves the buffer as after init, ready for use. */
 void pw_buf_done(struct pw_buf *buf);
 
 /* Empties the buffer and forgets its error; the memory is kept for what comes next. */
@@ -39,7 +39,7 @@ void pw_buf_add(struct pw_buf *buf, const void *data, size_t size);
 void pw_buf_adds(struct pw_buf *buf, const char *text);
 void pw_buf_addc(struct pw_buf *buf, char c);
 
-/* As printf, so the locale of the program rules floating-point numbers: add those with pw_json_double. */
+/* Works like printf, so the locale of the program affects floating-point numbers: add those with pw_json_double. */
 void pw_buf_addf(struct pw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Adds a number in network byte order, as libpq's binary parameters want it. */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The text is made aside and copied at the end, because arguments may point into the place it goes to. */
+/* The text is formatted in a separate buffer and copied at the end, because arguments may point into out. */
 __attribute__((format(printf, 3, 0))) static void
 format_text(char *out, size_t room, const char *format, va_list args)
 {
@@ -17,7 +17,7 @@ format_text(char *out, size_t room, const char *format, va_list args)
     int length = vsnprintf(text, room, format, args);
     size_t size;
 
-    /* A text that the C library cannot make is told by its format: better than nothing. */
+    /* If the C library cannot format the text, the format itself is shown: better than nothing. */
     if (length < 0)
         length = snprintf(text, room, "%s", format);
     size = strlen(text);

@@ -303,7 +303,8 @@ put_utf8(char *out, unsigned code)
     return out;
 }
 
-/* Reads what stands behind \u, with the second half of a pair; *at is set behind it. */
+/* Reads the digits after \u, and the second half of a surrogate pair if there is one. Sets *at to the byte after
+ * them. */
 static unsigned
 read_unicode(const char **at, const char *end)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads JSON that the engine made: envelopes with members that we know and values that we only cut out and pass on. Not a
- * general parser: it finds where values begin and end, and trusts nothing: what makes no sense ends the walk and is said.
+ * Reads JSON that the engine made: envelopes with members that we know, and values that we only cut out and pass on.
+ * Not a general parser: it finds where values begin and end. It trusts nothing: malformed text ends the walk and sets
+ * bad.
  */
 #ifndef PW_BASE_JSON_READ_H
 #define PW_BASE_JSON_READ_H
@@ -24,7 +25,7 @@ struct pw_json_walk {
     const char *end;
     bool object;
     bool first;
-    bool bad; /* the text made no sense, or was nested more than 128 deep */
+    bool bad; /* the text is malformed, or nested more than 128 deep */
 };
 
 /* Begins a walk; one over something that is neither object nor array has no members and is bad. */
@@ -49,18 +50,18 @@ bool pw_json_given(struct pw_json value);
 char *pw_json_text(struct pw_json value, struct pw_arena *arena);
 
 /*
- * Takes the next byte or escape out of a string, which stands between *at and end without its quotes: writes what it means to
- * out, 1 to 4 bytes and never more than it takes up itself, moves *at behind it, and returns how many bytes it wrote. \u0000 and
- * half a pair of \u become U+FFFD.
+ * Takes the next byte or escape out of a string, which is between *at and end, without its quotes. Writes its meaning
+ * to out: 1 to 4 bytes, and never more than the escape itself has. Moves *at past it, and returns how many bytes it
+ * wrote. \u0000 and half a surrogate pair become U+FFFD.
  */
 size_t pw_json_unescape(const char **at, const char *end, char *out);
 
-/* Whole numbers and truth; false if it is something else. */
+/* Read whole numbers and booleans. Return false for any other value. */
 bool pw_json_to_int(struct pw_json value, int64_t *out);
 bool pw_json_to_bool(struct pw_json value, bool *out);
 
-/* A point in time as PostgreSQL writes one into JSON, "2026-03-01T12:00:00.123456+00:00", in microseconds since 1970. What comes
- * later than these can say, in the year 294247, is INT64_MAX. */
+/* A point in time as PostgreSQL writes one into JSON, "2026-03-01T12:00:00.123456+00:00", in microseconds since
+ * 1970. A time beyond their range, in the year 294247, is INT64_MAX. */
 bool pw_json_to_time_us(struct pw_json value, int64_t *out);
 
 #endif

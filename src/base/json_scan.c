@@ -11,7 +11,7 @@ struct scan {
     unsigned depth;
     unsigned depth_max;
     bool in_string;
-    bool escaped; /* the byte before was a backslash inside of a string */
+    bool escaped; /* the byte before was a backslash inside a string */
     bool content; /* something else than blanks was seen */
 };
 

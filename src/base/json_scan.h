@@ -8,7 +8,7 @@
 
 enum pw_json_problem {
     PW_JSON_OK = 0,
-    PW_JSON_EMPTY,     /* no bytes, or only blanks */
+    PW_JSON_EMPTY,     /* size 0, or only blanks */
     PW_JSON_TOO_LARGE, /* more than size_max bytes */
     PW_JSON_TOO_DEEP,  /* more than depth_max objects and arrays inside each other */
     PW_JSON_NOT_UTF8,  /* a byte that belongs to no character, also surrogates and overlong forms */
@@ -20,7 +20,7 @@ enum pw_json_problem {
 enum pw_json_problem pw_json_scan(
     const char *data, size_t size, size_t size_max, unsigned depth_max);
 
-/* What is wrong, as a part of a message: "is empty", "is not valid UTF-8". A constant. */
+/* Returns the problem as a part of a message: "is empty", "is not valid UTF-8". A constant. */
 const char *pw_json_problem_text(enum pw_json_problem problem);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes what stands for a byte that may not stand in a string as it is. */
+/* Writes the escape of a byte that must not be in a string as it is. */
 static void
 add_escape(struct pw_buf *buf, char c)
 {
@@ -108,7 +108,7 @@ is_inside(const struct pw_json_writer *w, char kind)
     return w->depth > 0 && w->open[w->depth - 1] == kind;
 }
 
-/* Writes what stands before a value. False if none may stand here. */
+/* Writes the comma before a value if one is needed. Returns false if no value is allowed here. */
 static bool
 begin_value(struct pw_json_writer *w)
 {

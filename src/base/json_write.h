@@ -44,10 +44,10 @@ void pw_json_writer_init(struct pw_json_writer *w, struct pw_buf *buf);
 void pw_json_open(struct pw_json_writer *w, char kind);
 void pw_json_close(struct pw_json_writer *w);
 
-/* The name of the next value; inside of an object only, and always there. */
+/* The name of the next value; required inside an object, and not allowed elsewhere. */
 void pw_json_key(struct pw_json_writer *w, const char *name);
 
-/* Values: of an object after a key, of an array at any time, or a single one outside of both. */
+/* Values: in an object after a key, in an array at any time, or a single one outside both. */
 void pw_json_add_string(struct pw_json_writer *w, const char *data, size_t size);
 void pw_json_add_text(struct pw_json_writer *w, const char *text); /* NULL is written as null */
 void pw_json_add_int(struct pw_json_writer *w, int64_t value);

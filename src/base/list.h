@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A doubly linked list whose links stand inside of the elements, so that adding never allocates. The head of a list
+/* A doubly linked list whose links are inside the elements, so that adding never allocates. The head of a list
  * and the link in an element have the same type. One thread at a time.
  *
  *     for (struct pw_list *at = pw_list_first(&list); at != NULL; at = pw_list_next(&list, at))
  *         use(PW_CONTAINER(at, struct thing, link));
  *
- * To remove the element at hand while walking, ask for the next one before. */
+ * To remove the current element while walking, get the next element first. */
 #ifndef PW_BASE_LIST_H
 #define PW_BASE_LIST_H
 

@@ -16,7 +16,7 @@ hash_key(const struct pw_uuid *run, int task)
     return pw_rand_next(&mixer);
 }
 
-/* Where the key stands, or else the free place for it. There must be a free place. */
+/* The index of the key, or else of the free entry for it. There must be a free entry. */
 static size_t
 find_place(const struct pw_map_entry *entries, size_t places, const struct pw_uuid *run, int task)
 {

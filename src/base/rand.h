@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chance: bytes from the kernel for ids, and a small seeded generator for delays, where nobody gains by guessing. */
+/* Random numbers: bytes from the kernel for ids, and a small seeded generator for delays, where a guess gains
+ * nothing. */
 #ifndef PW_BASE_RAND_H
 #define PW_BASE_RAND_H
 
@@ -30,9 +31,9 @@ double pw_rand_unit(struct pw_rand *rand);
  * Stays within the range of int64_t. */
 int64_t pw_jitter(struct pw_rand *rand, int64_t value, double share);
 
-/* How long to wait after the tries-th failure in a row: base_us doubled with each one, at most cap_us, and of that at
- * least one half by chance, so that those who failed together do not come back together. tries 0 is taken as 1.
- * base_us and cap_us below 1 are taken as 1. */
+/* How long to wait after the tries-th failure in a row: base_us, doubled with each failure, at most cap_us. The
+ * result is random between one half and all of that, so that callers that failed together do not return together.
+ * tries 0 is taken as 1. base_us and cap_us below 1 are taken as 1. */
 int64_t pw_backoff_us(struct pw_rand *rand, unsigned tries, int64_t base_us, int64_t cap_us);
 
 #endif

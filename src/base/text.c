@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads values that somebody else wrote. */
+/* Reads numbers, durations, sizes and switches from text. */
 #include "text.h"
 
 #include <locale.h>

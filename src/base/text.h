@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads numbers, durations, sizes and switches that somebody else wrote. The whole text must be the value, without blanks; it
- * is the same in every locale. Each writes *out and returns true, or returns false and leaves *out alone. text may be
- * NULL, which is no value. */
+/* Reads numbers, durations, sizes and switches from text that comes from outside. The whole text must be the value,
+ * without blanks; it is the same in every locale. Each function writes *out and returns true, or returns false and
+ * leaves *out unchanged. text may be NULL, which is not a value. */
 #ifndef PW_BASE_TEXT_H
 #define PW_BASE_TEXT_H
 
@@ -21,7 +21,7 @@ bool pw_parse_double(const char *text, double min, double max, double *out)
 bool pw_parse_duration_ms(const char *text, int64_t min_ms, int64_t max_ms, int64_t *out)
     __attribute__((warn_unused_result));
 
-/* Bytes, or a whole number with kB, MB or GB behind it: "4096", "64kB". */
+/* Bytes, or a whole number followed by kB, MB or GB: "4096", "64kB". */
 bool pw_parse_size(const char *text, int64_t min, int64_t max, int64_t *out)
     __attribute__((warn_unused_result));
 

@@ -25,7 +25,7 @@ length_by_lead(uint8_t lead)
     return lead < 0xf5 ? 4 : 0;
 }
 
-/* The second byte is what tells overlong forms, surrogates and numbers that are too large. */
+/* The second byte shows overlong forms, surrogates and numbers that are too large. */
 static bool
 second_fits(uint8_t lead, uint8_t second)
 {

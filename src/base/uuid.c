@@ -57,7 +57,7 @@ pw_key_slot(const char *tenant, const char *workflow, const char *key)
     return (unsigned)sum[0] << 2 | (unsigned)sum[1] >> 6;
 }
 
-/* True before the bytes that a hyphen stands before. */
+/* True for the bytes that a hyphen precedes. */
 static bool
 has_hyphen_before(int byte)
 {

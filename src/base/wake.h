@@ -12,13 +12,13 @@ struct pw_wake {
 /* Returns 0, or an error number; fd is -1 then. */
 int pw_wake_open(struct pw_wake *wake) __attribute__((warn_unused_result));
 
-/* Harmless if it is closed, provided that fd is -1. No other thread may use it meanwhile. */
+/* Harmless if it is closed, provided that fd is -1. No other thread may use it during the call. */
 void pw_wake_close(struct pw_wake *wake);
 
 /* Makes fd readable until the next clear, however often it is called. Never blocks; from any thread. */
 void pw_wake_set(struct pw_wake *wake);
 
-/* Makes fd unreadable; true if it was readable. Clear first, then look at what the other threads left for you: that
+/* Makes fd unreadable; true if it was readable. Clear first, then check what other threads left for this one: that
  * way no wake-up is lost. */
 bool pw_wake_clear(struct pw_wake *wake);
 
