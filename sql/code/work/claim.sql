@@ -1,5 +1,16 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Claiming: a session takes due tasks of the queues it handles. Bounded, never waits for a lock.
+--
+-- Promises, and the tests that hold them:
+--   it never waits for a row lock      tests/sql/claim/what_another_transaction_holds_makes_neither_claim_nor_sweep_nor_heartbeat_wait
+--   a task has one holder              tests/isolation/specs/two_claimers, tests/race/claimers
+--   the older holder can write nothing tests/sql/claim/a_claim_raises_the_fence_and_the_older_holder_can_write_nothing
+--   an ended session gets nothing      tests/sql/claim/a_session_that_ends_during_its_claim_gets_nothing
+--   nor does one of an older epoch     tests/isolation/specs/raise_epoch_against_work
+--   a lost reply is given again        tests/sql/claim/a_repeated_claim_with_the_same_request_number_gets_the_same_tasks
+--   queues take turns                  tests/sql/claim/queues_take_turns
+--   what it returns is bounded         tests/sql/claim/a_claim_hands_out_a_bounded_amount_of_records, of_inputs, of_metadata
+--   a broken run stops no queue        tests/sql/housekeeping/a_detached_partition_stops_only_the_runs_of_its_day
 
 create or replace function pawl._claim_max()
 returns bigint

@@ -302,63 +302,63 @@ completion_list(FILE *out, struct invocation *invocation, int count, char **word
     return list_values(out, invocation, place.operand->kind, place.operand->choices, last);
 }
 
+static const struct {
+    const char *shell;
+    const char *script;
+} scripts[] = {
+    {"bash",
+        "_pawl()\n"
+        "{\n"
+        "    local IFS=$'\\n' line=$COMP_LINE part code i n=-1\n"
+        "    local -a words=()\n"
+        /* bash divides words at ":" and "=", too, as in a URI or --status=ERROR: parts without a blank between them are one word. */
+        "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
+        "        part=${COMP_WORDS[i]}\n"
+        "        case $line in\n"
+        "        '' | [[:blank:]]*) words[++n]=$part ;;\n"
+        "        *) if ((i == 0)); then words[++n]=$part; else words[n]+=$part; fi ;;\n"
+        "        esac\n"
+        "        line=${line#*\"$part\"}\n"
+        "    done\n"
+        "    COMPREPLY=($(pawl complete -- \"${words[@]:1}\" 2>/dev/null))\n"
+        "    code=$?\n"
+        /* Only the last part is replaced. */
+        "    case $part in [:=]) part= ;; esac\n"
+        "    COMPREPLY=(\"${COMPREPLY[@]#\"${words[n]%\"$part\"}\"}\")\n"
+        "    if [ -z \"${COMPREPLY[*]}\" ]; then COMPREPLY=(); fi\n"
+        "    if [ $code = 3 ]; then compopt +o default 2>/dev/null; fi\n"
+        "}\n"
+        "complete -o default -F _pawl pawl\n"},
+    {"zsh",
+        "#compdef pawl\n"
+        "_pawl()\n"
+        "{\n"
+        "    local -a found\n"
+        "    local text code\n"
+        "    text=\"$(pawl complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"\n"
+        "    code=$?\n"
+        "    found=(${(f)text})\n"
+        "    if (( $#found )); then compadd -- $found; elif (( code != 3 )); then _files; fi\n"
+        "}\n"
+        /* zsh loads this file as the body of the function _pawl, at its first call. */
+        "if [[ $funcstack[1] == _pawl ]]; then _pawl \"$@\"; else compdef _pawl pawl; fi\n"},
+    {"fish",
+        "function __pawl_complete\n"
+        "    set -l words (commandline -opc) (commandline -ct)\n"
+        "    set -l found (pawl complete -- $words[2..] 2>/dev/null)\n"
+        "    set -l code $status\n"
+        "    if set -q found[1]\n"
+        "        printf '%s\\n' $found\n"
+        "    else if test $code != 3\n"
+        "        __fish_complete_path (commandline -ct)\n"
+        "    end\n"
+        "end\n"
+        "complete -c pawl -f -a '(__pawl_complete)'\n"},
+};
+
 bool
 completion_script(FILE *out, const char *shell)
 {
-    static const struct {
-        const char *shell;
-        const char *script;
-    } scripts[] = {
-        {"bash",
-            "_pawl()\n"
-            "{\n"
-            "    local IFS=$'\\n' line=$COMP_LINE part code i n=-1\n"
-            "    local -a words=()\n"
-            /* bash divides words at ":" and "=", too, as in a URI or --status=ERROR: parts without a blank between them are one word. */
-            "    for ((i = 0; i <= COMP_CWORD; i++)); do\n"
-            "        part=${COMP_WORDS[i]}\n"
-            "        case $line in\n"
-            "        '' | [[:blank:]]*) words[++n]=$part ;;\n"
-            "        *) if ((i == 0)); then words[++n]=$part; else words[n]+=$part; fi ;;\n"
-            "        esac\n"
-            "        line=${line#*\"$part\"}\n"
-            "    done\n"
-            "    COMPREPLY=($(pawl complete -- \"${words[@]:1}\" 2>/dev/null))\n"
-            "    code=$?\n"
-            /* Only the last part is replaced. */
-            "    case $part in [:=]) part= ;; esac\n"
-            "    COMPREPLY=(\"${COMPREPLY[@]#\"${words[n]%\"$part\"}\"}\")\n"
-            "    if [ -z \"${COMPREPLY[*]}\" ]; then COMPREPLY=(); fi\n"
-            "    if [ $code = 3 ]; then compopt +o default 2>/dev/null; fi\n"
-            "}\n"
-            "complete -o default -F _pawl pawl\n"},
-        {"zsh",
-            "#compdef pawl\n"
-            "_pawl()\n"
-            "{\n"
-            "    local -a found\n"
-            "    local text code\n"
-            "    text=\"$(pawl complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"\n"
-            "    code=$?\n"
-            "    found=(${(f)text})\n"
-            "    if (( $#found )); then compadd -- $found; elif (( code != 3 )); then _files; fi\n"
-            "}\n"
-            /* zsh loads this file as the body of the function _pawl, at its first call. */
-            "if [[ $funcstack[1] == _pawl ]]; then _pawl \"$@\"; else compdef _pawl pawl; fi\n"},
-        {"fish",
-            "function __pawl_complete\n"
-            "    set -l words (commandline -opc) (commandline -ct)\n"
-            "    set -l found (pawl complete -- $words[2..] 2>/dev/null)\n"
-            "    set -l code $status\n"
-            "    if set -q found[1]\n"
-            "        printf '%s\\n' $found\n"
-            "    else if test $code != 3\n"
-            "        __fish_complete_path (commandline -ct)\n"
-            "    end\n"
-            "end\n"
-            "complete -c pawl -f -a '(__pawl_complete)'\n"},
-    };
-
     for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
         if (strcmp(scripts[i].shell, shell) == 0) {
             (void)fputs(scripts[i].script, out);

@@ -72,13 +72,11 @@ finds sql/code/hot.sql "${s}begin\nexception when others then\n" '3: exception b
 finds sql/code/hot.sql "${s}raise exception 'no';\n" ''
 
 rm "$tree/sql/hot"
-mkdir -p "$tree/tools"
-printf '# %s\ndocs/plain.md\nsrc/base/plain.c\nsrc/cli/plain.c\nsql/code/plain.sql\n' "$spdx" >"$tree/tools/plain_english"
 finds docs/plain.md 'The worker continues.\n' ''
 finds docs/plain.md 'Then it goes on.\n' '1: prose: "goes on"'
 finds docs/plain.md 'Call `goes_on` behind PgBouncer, and `nobody` is a role.\n' ''
 finds docs/plain.md 'Then it goes on. <!-- english:ok -->\n' ''
-finds docs/other.md 'Then it goes on.\n' ''
+finds tests/other.md 'Then it goes on.\n' ''
 finds src/base/plain.c "${c}/* Nobody waits. */\n" '2: comment: "Nobody"'
 finds src/base/plain.c "${c}/*\n * Of two runs the older. */\n" '3: comment: begins with "Of"'
 finds src/base/plain.c "${c}/* One. */\n/* Or two. */\n" '3: comment: begins with "Or"'
