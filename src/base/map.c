@@ -33,6 +33,7 @@ static bool
 grow(struct pw_map *map)
 {
     struct pw_map_entry *entries;
+    struct pw_map_entry *old = map->entries;
     size_t places;
 
     if (map->count < map->places - map->places / 4)
@@ -43,14 +44,18 @@ grow(struct pw_map *map)
     if (entries == NULL)
         return false;
     for (size_t i = 0; i < map->places; i++) {
-        const struct pw_map_entry *entry = &map->entries[i];
+        const struct pw_map_entry *entry = &old[i];
 
         if (entry->value != NULL)
             entries[find_place(entries, places, &entry->run, entry->task)] = *entry;
     }
-    pw_free(map->entries);
     map->entries = entries;
     map->places = places;
+    /*
+     * Last: 1. A thread grows the map of its worker. 2. Another thread forks. 3. The child frees the worker, and with it the entries that the
+     * map points to, which must not be freed already.
+     */
+    pw_free(old);
     return true;
 }
 
