@@ -145,13 +145,13 @@ read_service(const char *conninfo)
 }
 
 /*
- * Whether a text is the name of a database, as psql has it: neither pairs nor a URI. libpq reads it so as well. A text with "@" may be a URI
- * whose scheme was forgotten: it could show a password to a server that it was not meant for.
+ * Whether a text is the name of a database, as psql has it: neither pairs nor a URI. libpq reads it so as well. A text with "@" or ":"
+ * may be a URI whose scheme was forgotten, or a line of a password file: it could show a password to a server that it was not meant for.
  */
 static bool
 is_name(const char *conninfo)
 {
-    return strpbrk(conninfo, "=@") == NULL && strstr(conninfo, "://") == NULL;
+    return strpbrk(conninfo, "=@:") == NULL && strlen(conninfo) < 64;
 }
 
 /* Reads parameters from the conninfo or, if it does not set them, from libpq's variables and service files. */

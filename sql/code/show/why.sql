@@ -19,6 +19,20 @@ end
 $$;
 comment on function pawl._ago(interval) is 'a human-readable length of time';
 
+-- A sentence of why() quotes names, errors and values from outside. In a terminal their control characters would be obeyed.
+create or replace function pawl._one_line(p_text text)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    -- guard:why_one_line
+    return regexp_replace(p_text, '[[:cntrl:]]', ' ', 'g');
+end
+$$;
+comment on function pawl._one_line(text) is 'a text without control characters';
+
 create or replace function pawl.why(run uuid)
 returns text
 language plpgsql
@@ -39,7 +53,7 @@ begin
     select t.* into v_task
     from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
     if not found then
-        return pawl._why_ended(run, v_now, v_bound);
+        return pawl._one_line(pawl._why_ended(run, v_now, v_bound));
     end if;
     v_shown := v_task;
     if v_task.place = 'o' then
@@ -49,11 +63,11 @@ begin
         v_why := pawl._why_task(v_task, v_now);
     end if;
     if v_task.ending is not null then
-        return v_why;
+        return pawl._one_line(v_why);
     end if;
     -- The sentence of a run that waits names the first of its waits. A run of a flow may have no task, only children.
-    return v_why || coalesce(pawl._also_waits(run, v_now,
-        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), '');
+    return pawl._one_line(v_why || coalesce(pawl._also_waits(run, v_now,
+        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), ''));
 end
 $$;
 comment on function pawl.why(uuid) is

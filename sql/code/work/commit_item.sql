@@ -223,13 +223,18 @@ as $$
 declare
     v_named boolean := p_kind in ('step', 'begin', 'step_error', 'retry', 'confirm', 'sleep', 'event', 'signal', 'approval', 'child');
     v_max int := (select s.payload_max from pawl_data.setting s where s.only_row);
+    v_problem text;
 begin
     if p_kind is null or not v_named
        and p_kind not in ('complete', 'fail', 'suspend', 'release', 'drift', 'start', 'note') then
         return format('unknown kind "%s"', p_kind);
     end if;
-    if octet_length(p_option::text) > 65536 then
-        return 'option has more than 65536 bytes';
+    -- 1. An option of a step is nested deeper than a worker can read. 2. The step is recorded with it. 3. Every worker that claims the run
+    -- releases it again, and it never ends.
+    -- guard:option_depth
+    v_problem := pawl._payload_problem(p_option::text, 65536);
+    if p_option is not null and v_problem is not null then
+        return replace(v_problem, 'payload', 'option');
     end if;
     if v_named and (p_name is null or length(p_name) > 240
                     or p_name !~ '^(rollback:)?([a-z0-9_.-]{1,100}/)*[a-z0-9_.-]{1,100}#[0-9]{1,9}$') then

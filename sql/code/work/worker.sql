@@ -142,7 +142,12 @@ begin
                or coalesce(r ->> 'task', '0') !~ '^([0-9]{1,9}|1[0-9]{9}|20[0-9]{8})$'
                or coalesce(r ->> 'attempt', '1') !~ '^[0-9]{1,9}$'
                or coalesce(r ->> 'started_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$'
-               or coalesce(r ->> 'timeout_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$') then
+               or coalesce(r ->> 'timeout_ms', '0') !~ '^[0-9]{1,12}([.][0-9]{1,9})?$'
+               or length(r ->> 'step') > 240
+               -- 1. A bound worker reports a step whose name is nested as deep as this call can just read. 2. Housekeeping, which is some
+               -- calls deeper, reads it and fails, and with it the time limits of all tenants. So each value is flat.
+               or exists (select from json_each(case when json_typeof(r) = 'object' then r else '{}' end) e
+                          where json_typeof(e.value) in ('object', 'array'))) then
             return;
         end if;
     elsif json_typeof(p_running) = 'null' then

@@ -104,13 +104,23 @@ struct offer {
     const char *typed;
 };
 
+/*
+ * A shell puts an offered name on the command line as it is. Names of pawl have only these characters; a schema of that name that another role
+ * owns could return a name that the shell would execute.
+ */
+static bool
+is_harmless(const char *name)
+{
+    return name[0] != '-' &&
+        name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-")] ==
+        '\0';
+}
+
 static void
 offer_name(const struct offer *offer, const char *name)
 {
-    if (name != NULL && begins(name, offer->typed)) {
-        term_print(offer->out, name);
-        (void)fputc('\n', offer->out);
-    }
+    if (name != NULL && begins(name, offer->typed) && is_harmless(name))
+        (void)fprintf(offer->out, "%s\n", name);
 }
 
 static void

@@ -60,9 +60,9 @@ process_set(struct process_environment *environment, const char *name, const cha
 static bool
 is_withheld(const char *variable)
 {
-    static const char *const ours[] = {"PG", "PAWL_DATABASE_URL=", "PAWL_RUN_ID=", "PAWL_WORKFLOW=",
-        "PAWL_TASK=", "PAWL_EXECUTION=", "PAWL_TENANT=", "PAWL_SOCKET=", "PAWL_UNCERTAIN=",
-        "PAWL_STEP_KEY=", "PAWL_STEP_ATTEMPT=", "PATH="};
+    static const char *const ours[] = {"PG", "PAWL_DATABASE_URL=", "PAWL_LISTEN_DATABASE=",
+        "PAWL_RUN_ID=", "PAWL_WORKFLOW=", "PAWL_TASK=", "PAWL_EXECUTION=", "PAWL_TENANT=",
+        "PAWL_SOCKET=", "PAWL_UNCERTAIN=", "PAWL_STEP_KEY=", "PAWL_STEP_ATTEMPT=", "PATH="};
 
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
         if (strncmp(variable, ours[i], strlen(ours[i])) == 0)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(5);
+select plan(7);
 
 select t.session() as s \gset
 select t.session() as other \gset
@@ -14,6 +14,9 @@ exception when others then
     return sqlstate;
 end $$;
 select is((select string_agg(distinct pg_temp.beat(:s, running), ' ') from bad), 'PW003', 'each is refused');
+select is((select string_agg(distinct pg_temp.beat(:s, format('[{"run": "%s", "timeout_ms": 1, "step": %s}]', :'r', v)), ' ')
+           from (values ('[]'), ('{}'), ('[[]]'), (repeat('[', 100) || repeat(']', 100)), (to_json(repeat('x', 241))::text)) v (v)), 'PW003', 'a step is a short text');
+select is(pg_temp.beat(:s, format('[{"run": "%s", "more": [1]}]', :'r')), 'PW003', 'and nothing else is nested either');
 select is(pg_temp.beat(:s, format('[{"run": "%s", "step": "a#1", "started_ms": 1500, "timeout_ms": 60000}]', :'r')), 'taken', 'a good one is taken');
 select is(pg_temp.beat(:s, '[]'), 'taken', 'an empty one too');
 select lives_ok(format('select t.later(''1 s'', %s)', :other), 'housekeeping goes on');

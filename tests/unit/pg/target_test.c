@@ -155,11 +155,12 @@ static void
 words_that_cannot_be_read_are_not_repeated(void **state)
 {
     static const char *const bad[] = {"password=sesame open", "u:sesame@db.example/shop",
-        "http://sesame", "postgresql://u:sesame@[::1/", "nothing=sesame",
-        "postgresql://u:sesame/3@db.example/shop", "postgresql://u:sesame,1/3@db.example/shop",
-        "postgresql://u:12345678/open@db.example/shop", "postgresql://u:0/open@db.example/shop",
-        "postgresql://u:open@sesame@db.example/shop", "postgresql://u:open@a,sesame@db.example/",
-        "port=5432,sesame", "host=db port='1 sesame'", "host=a,open@b"};
+        "db.example:5432:shop:me:sesame", "http://sesame", "postgresql://u:sesame@[::1/",
+        "nothing=sesame", "postgresql://u:sesame/3@db.example/shop",
+        "postgresql://u:sesame,1/3@db.example/shop", "postgresql://u:12345678/open@db.example/shop",
+        "postgresql://u:0/open@db.example/shop", "postgresql://u:open@sesame@db.example/shop",
+        "postgresql://u:open@a,sesame@db.example/", "port=5432,sesame", "host=db port='1 sesame'",
+        "host=a,open@b"};
     struct pw_target target;
 
     (void)state;
