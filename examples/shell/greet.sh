@@ -4,6 +4,7 @@
 # Four steps, one of which takes its time. See killed.sh.
 #
 #   pawl run-script greet.sh
+set -e
 name=$(pawl step ask -- sh -c 'date +%T')
 pawl step greet -- echo "hello, it is $name"
 pawl step work -- sleep 2
