@@ -36,6 +36,14 @@ create index worker_idle_idx on pawl_data.worker (session_id) where idle and end
 create index worker_limit_idx on pawl_data.worker (next_limit_at) where ended_at is null and next_limit_at < 'infinity';
 create index worker_live_idx on pawl_data.worker (session_id) where ended_at is null;
 
+-- Which sessions handle a queue: the same as worker.queue_ids, by queue. Rows go when their session ends.
+create table pawl_data.worker_queue (
+    queue_id int not null,
+    session_id bigint not null,
+    constraint worker_queue_pkey primary key (queue_id, session_id)
+) with (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000);
+comment on table pawl_data.worker_queue is 'worker sessions by the queues that they handle';
+
 -- Tenants that roles are, or were, bound to. The row is locked while a session of such a role is registered.
 create table pawl_data.bound_tenant (
     tenant text primary key

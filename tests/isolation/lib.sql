@@ -26,6 +26,7 @@ begin
     delete from pawl_data.event;
     delete from pawl_data.topic;
     delete from pawl_data.worker;
+    delete from pawl_data.worker_queue;
     delete from pawl_data.run;
     delete from pawl_data.step;
     delete from pawl_data.audit;

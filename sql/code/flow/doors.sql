@@ -29,11 +29,7 @@ begin
     return not exists (
         select from pawl_data.flow_step s
         where s.workflow_id = p_workflow and s.deps = '{}' and s.queue_id is not null
-          and not exists (
-              select from pawl_data.worker k
-              where k.ended_at is null and k.lease_until > p_now and s.queue_id = any (k.queue_ids)
-                -- guard:flow_handled_tenant
-                and (k.tenant is null or k.tenant = p_tenant)));
+          and not pawl._is_handled(s.queue_id, p_tenant, p_now));
 end
 $$;
 comment on function pawl._first_handled(int, text, timestamptz) is 'whether the first steps of a flow have live workers';

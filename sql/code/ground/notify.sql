@@ -111,24 +111,25 @@ returns boolean
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
 as $$
 declare
     v_idle bigint;
-    v_handled boolean;
 begin
-    select (select w.session_id from pawl_data.worker w
-            where w.idle and w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids)
-              -- guard:wake_tenant
-              and (w.tenant is null or w.tenant = p_tenant)
-            limit 1),
-           exists (select from pawl_data.worker w
-                   where w.ended_at is null and w.lease_until > p_now and p_queue = any (w.queue_ids)
-                     and (w.tenant is null or w.tenant = p_tenant))
-    into v_idle, v_handled;
+    select w.session_id into v_idle
+    from pawl_data.worker w
+    where w.idle and w.ended_at is null and w.lease_until > p_now
+      -- Offset 0: one look for each idle session, whatever statistics say.
+      and exists (select from pawl_data.worker_queue h where h.queue_id = p_queue and h.session_id = w.session_id offset 0)
+      -- guard:wake_tenant
+      and (w.tenant is null or w.tenant = p_tenant)
+    limit 1;
     if v_idle is not null then
         perform pawl._hint(v_idle, '');
+        return true;
     end if;
-    return v_handled;
+    return pawl._is_handled(p_queue, p_tenant, p_now);
 end
 $$;
 comment on function pawl._wake_one(int, text, timestamptz) is 'notifies one idle worker of a queue that may take runs of the tenant, if there is one';

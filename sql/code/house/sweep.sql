@@ -223,6 +223,7 @@ declare
     v_session bigint;
     v_epoch int := pawl._epoch();
     v_count int := 0;
+    v_queues int[];
 begin
     -- A lease that ends later than a heartbeat can set it shows that the clock was moved backward. 1. A, this sweep, has read p_now some
     -- time ago. 2. B, a heartbeat, renews its lease. 3. A compares with the current time. With p_now A would cut the lease of B.
@@ -255,7 +256,10 @@ begin
             update pawl_data.worker w
             set ended_at = p_now, idle = false, running = null,
                 ended_why = case when w.session_id >> 32 <> v_epoch then 'epoch' else 'lost' end
-            where w.session_id = v_session;
+            where w.session_id = v_session
+            returning w.queue_ids into v_queues;
+            -- guard:sweep_queues
+            perform pawl._write_queues(v_session, v_queues, '{}');
         end if;
         exit when v_count >= p_max;
     end loop;

@@ -206,6 +206,8 @@ volatile
 security definer
 -- guard:search_path
 set search_path to pg_catalog, pg_temp
+-- For the look at live sessions: by the index, whatever statistics say.
+set enable_sort to off
 as $$
 declare
     v_now timestamptz := pawl.now();
@@ -228,9 +230,14 @@ begin
            s.tenants_bound,
            -- An idle worker that handles the queue, to be notified; and whether any live one does.
            (select k.session_id from pawl_data.worker k
-            where k.idle and k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids) limit 1),
-           exists (select from pawl_data.worker k
-                   where k.ended_at is null and k.lease_until > v_now and w.queue_id = any (k.queue_ids))
+            where k.idle and k.ended_at is null and k.lease_until > v_now
+              and exists (select from pawl_data.worker_queue h where h.queue_id = w.queue_id and h.session_id = k.session_id offset 0)
+            limit 1),
+           -- This is _is_handled() without the call.
+           (select true from pawl_data.worker_queue h
+            cross join lateral (select from pawl_data.worker k
+                                where k.session_id = h.session_id and k.ended_at is null and k.lease_until > v_now offset 0) k
+            where h.queue_id = w.queue_id order by h.session_id desc limit 1) is true
     into v_workflow, v_queue, v_priority, v_timeout, v_flow, v_bound, v_idle, handled
     from pawl_data.workflow w
     cross join pawl_data.setting s

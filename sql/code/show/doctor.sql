@@ -108,6 +108,7 @@ begin
         ('topic', 'beat key path_sets tenant topic touched_at'),
         ('wait', 'child_id created_at digest due_at form key kind match name run_id seq task_no tenant topic'),
         ('worker', 'draining ended_at ended_why handles idle lease lease_until name next_limit_at protocol queue_ids queue_version registered_at reported_at running runtimes session_id tenant'),
+        ('worker_queue', 'queue_id session_id'),
         ('workflow', 'base cap created_at description factor flow frozen jitter max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
     ) t (name, columns);
 end

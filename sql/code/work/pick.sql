@@ -211,14 +211,19 @@ as $$
 declare
     v_worker pawl_data.worker := pawl._session(p_session);
     v_version bigint := (select v.last_value from pawl_data.queue_version v);
+    v_old int[];
 begin
     if v_worker.queue_version <> v_version or v_worker.lease_until < p_now then
         v_worker.queue_ids := pawl._queues_of(v_worker.handles, v_worker.runtimes);
         -- 1. A, a sweep or a heartbeat, holds the row of this session. 2. B, this claim, wants to change the row. Without the skip B would
         -- wait for A, and a claim never waits for a lock. So B continues without the change.
         -- guard:claimer_skip_locked
-        perform from pawl_data.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
+        select w.queue_ids into v_old
+        from pawl_data.worker w where w.session_id = p_session and w.ended_at is null for update skip locked;
         if found then
+            if v_old <> v_worker.queue_ids then
+                perform pawl._write_queues(p_session, v_old, v_worker.queue_ids);
+            end if;
             update pawl_data.worker w
             set queue_ids = v_worker.queue_ids, queue_version = v_version,
                 lease_until = greatest(w.lease_until, pawl._shift(p_now, w.lease))

@@ -72,6 +72,7 @@ begin
                              tenant, registered_at)
     values (session, name, lease, pawl._shift(v_now, lease), protocol, handles, coalesce(runtimes, '{}'), v_queues, (select v.last_value from pawl_data.queue_version v),
             v_bound, v_now);
+    perform pawl._write_queues(session, '{}', v_queues);
     epoch := v_setting.epoch;
     heartbeat_every := lease / 3;
     queues := cardinality(v_queues);
@@ -174,25 +175,34 @@ declare
     v_worker pawl_data.worker;
     v_bound text := pawl._bound_tenant();
     v_found boolean := false;
+    v_version bigint;
+    v_queues int[];
 begin
     perform pawl._only_read_committed('heartbeat');
     if running is not null then
         perform pawl._check_running(running);
     end if;
-    -- The list of queues is computed again, too. 1. A creates a workflow and stays in its transaction. 2. B, a claim of this session, sees
-    -- the new queue_version and computes the list without the queue of A. 3. A commits. Without this the session would not claim from that
-    -- queue until the next one appears.
     -- guard:heartbeat_session
     update pawl_data.worker w
     set lease_until = pawl._shift(v_now, w.lease), running = heartbeat.running, reported_at = v_now,
-        next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._same_limit(w.next_limit_at, pawl._next_limit(w.session_id, heartbeat.running, v_now)) end,
-        queue_ids = pawl._queues_of(w.handles, w.runtimes), queue_version = (select v.last_value from pawl_data.queue_version v)
+        next_limit_at = case when heartbeat.running is null then 'infinity' else pawl._same_limit(w.next_limit_at, pawl._next_limit(w.session_id, heartbeat.running, v_now)) end
     where w.session_id = session and w.ended_at is null and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
       and (v_bound is null or w.tenant = v_bound)
     returning w.* into v_worker;
     if not found then
         perform pawl._session(session);
         perform pawl._raise('PW005', format('session %s has ended', session), 'Register again.');
+    end if;
+    -- The list of queues is computed again, too. 1. A creates a workflow and stays in its transaction. 2. B, a claim of this session, sees
+    -- the new queue_version and computes the list without the queue of A. 3. A commits. Without this the session would not claim from that
+    -- queue until the next one appears. It is written only if it has changed: with thousands of queues it is long.
+    v_version := (select v.last_value from pawl_data.queue_version v);
+    v_queues := pawl._queues_of(v_worker.handles, v_worker.runtimes);
+    if v_queues <> v_worker.queue_ids or v_version <> v_worker.queue_version then
+        perform pawl._write_queues(session, v_worker.queue_ids, v_queues);
+        update pawl_data.worker w
+        set queue_ids = case when v_queues <> w.queue_ids then v_queues else w.queue_ids end, queue_version = v_version
+        where w.session_id = session;
     end if;
     tick_due := pawl._tick_due(v_now, v_worker.tenant is null);
     epoch := (session >> 32)::int;
@@ -271,6 +281,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_given int;
+    v_queues int[];
 begin
     perform pawl._only_read_committed('leave');
     -- 1. A leaves, and its session is checked. 2. B raises the epoch; A waits for the table of tasks. 3. B commits, and A continues: it
@@ -282,7 +293,10 @@ begin
     update pawl_data.worker w
     set ended_at = v_now, ended_why = 'left', idle = false
     where w.session_id = session and w.ended_at is null
-      and not exists (select from pawl_data.task t where t.session_id = session and t.place = 'h');
+      and not exists (select from pawl_data.task t where t.session_id = session and t.place = 'h')
+    returning w.queue_ids into v_queues;
+    -- guard:leave_queues
+    perform pawl._write_queues(session, v_queues, '{}');
     return v_given;
 end
 $$;

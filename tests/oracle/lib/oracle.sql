@@ -267,7 +267,7 @@ language plpgsql
 as $$
 begin
     -- Not deleted: rows that are alike in all that decides come in the order in which they lie in their pages.
-    truncate pawl_data.task, pawl_data.wait, pawl_data.signal, pawl_data.key, pawl_data.event, pawl_data.topic, pawl_data.worker, pawl_data.run, pawl_data.step, pawl_data.audit,
+    truncate pawl_data.task, pawl_data.wait, pawl_data.signal, pawl_data.key, pawl_data.event, pawl_data.topic, pawl_data.worker, pawl_data.worker_queue, pawl_data.run, pawl_data.step, pawl_data.audit,
         pawl_data.note, pawl_data.run_kept, pawl_data.step_kept, pawl_data.audit_kept, pawl_data.note_kept, pawl_data.input_kept, pawl_data.action, pawl_data.pause,
         pawl_data.queue_mark, pawl_data.input, pawl_data.delivery, pawl_data.gate, pawl_data.flow_edge, pawl_data.flow_step, pawl_data.queue,
         pawl_data.workflow restart identity;

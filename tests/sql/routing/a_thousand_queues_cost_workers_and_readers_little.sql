@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What is asked of each queue is not asked of each worker, each name or each other queue again.
-select plan(10);
+select plan(11);
 set client_min_messages to warning;
 create function pg_temp.seconds(statement text, times int) returns float8 language plpgsql as $$
 declare
@@ -28,6 +28,7 @@ select cmp_ok(pg_temp.looks(format('select pawl.heartbeat(%s)', :names)), '<', 5
 select is((select cardinality(queue_ids) from pawl_data.worker where session_id = :s), 14, 'names and patterns stand for their queues');
 select is((select queue_ids from pawl_data.worker where session_id = :s),
           (select array_agg(queue_id order by queue_id) from pawl_data.queue where name ~ '^q[.](n7|n70[0-9]?|flow/(one|two))$'), 'and for no others');
+select cmp_ok(pg_temp.looks($$select from pawl.trigger('q.n8')$$), '<', 2::float8, 'a trigger beside two hundred workers takes no longer than two looks');
 select cmp_ok(pg_temp.looks('select from pawl.list_queues()'), '<', 1000::float8, 'queues are listed in the time of a thousand looks');
 select is((select string_agg(workers::text, ' ' order by queue) from pawl.list_queues(10000) where queue in ('q.flow/one', 'q.n7', 'q.n8')), '201 202 201', 'with their workers');
 select cmp_ok(pg_temp.looks('select from pawl.list_workflows(max_rows => 1000)'), '<', 1000::float8, 'workflows, too');
