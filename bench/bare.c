@@ -54,6 +54,8 @@ struct job {
     atomic_long taken; /* runs that some thread has set out to do; order does not matter */
     atomic_long done;
     const char *payload; /* an element of a text array: quoted, with its quotes escaped */
+    int warm_up;         /* batches of each thread before all of them begin */
+    pthread_barrier_t begins;
 };
 
 /* What one thread works with. */
@@ -204,27 +206,37 @@ finish(struct hand *hand, int count)
     PQclear(bench_exec_prepared(hand->conn, "finish", 2, params));
 }
 
+/* One batch; returns how many runs it was. */
+static int
+do_batch(struct hand *hand)
+{
+    enum bench_bare_mode mode = hand->job->mode;
+    int count = hand->job->batch;
+
+    if (mode == BENCH_BARE_LIFE || is_insert(mode))
+        trigger(hand);
+    if (!is_insert(mode)) {
+        count = claim(hand);
+        if (mode == BENCH_BARE_LIFE || mode == BENCH_BARE_DRAIN)
+            record_steps(hand, count);
+        finish(hand, count);
+    }
+    return count;
+}
+
 static void *
 work(void *arg)
 {
     struct job *job = arg;
     struct hand hand;
-    enum bench_bare_mode mode = job->mode;
 
     hand_init(&hand, job);
-    while (atomic_fetch_add_explicit(&job->taken, job->batch, memory_order_relaxed) < job->total) {
-        int count = job->batch;
-
-        if (mode == BENCH_BARE_LIFE || is_insert(mode))
-            trigger(&hand);
-        if (!is_insert(mode)) {
-            count = claim(&hand);
-            if (mode == BENCH_BARE_LIFE || mode == BENCH_BARE_DRAIN)
-                record_steps(&hand, count);
-            finish(&hand, count);
-        }
-        (void)atomic_fetch_add_explicit(&job->done, count, memory_order_relaxed);
-    }
+    for (int i = 0; i < job->warm_up; i++)
+        (void)do_batch(&hand);
+    if (job->warm_up > 0)
+        bench_meet(&job->begins);
+    while (atomic_fetch_add_explicit(&job->taken, job->batch, memory_order_relaxed) < job->total)
+        (void)atomic_fetch_add_explicit(&job->done, do_batch(&hand), memory_order_relaxed);
     hand_done(&hand);
     return NULL;
 }
@@ -253,11 +265,17 @@ prepare_tables(enum bench_bare_mode mode, long total)
     PQfinish(conn);
 }
 
-double
-bench_bare_run(enum bench_bare_mode mode, int batch, int connections, long total)
+int
+bench_warm_up(int batch)
+{
+    return batch < 1000 ? 6 : 2;
+}
+
+static double
+run(enum bench_bare_mode mode, int batch, int connections, long total, int warm_up)
 {
     pthread_t threads[BENCH_BARE_CONNECTIONS_MAX];
-    struct job job = {.mode = mode, .batch = batch, .total = total};
+    struct job job = {.mode = mode, .batch = batch, .total = total, .warm_up = warm_up};
     struct bench_text payload;
     double start, seconds;
 
@@ -267,16 +285,35 @@ bench_bare_run(enum bench_bare_mode mode, int batch, int connections, long total
         bench_text_add(&payload, "x");
     bench_text_add(&payload, "\\\"}\"");
     job.payload = payload.data;
-    prepare_tables(mode, total);
+    prepare_tables(mode, total + (long)warm_up * batch * connections);
 
+    if (pthread_barrier_init(&job.begins, NULL, (unsigned)connections + 1) != 0)
+        bench_die("cannot make a barrier");
     start = bench_now_s();
     for (int i = 0; i < connections; i++)
         if (pthread_create(&threads[i], NULL, work, &job) != 0)
             bench_die("cannot start a thread");
+    if (warm_up > 0) {
+        bench_meet(&job.begins);
+        start = bench_now_s();
+    }
     for (int i = 0; i < connections; i++)
         if (pthread_join(threads[i], NULL) != 0)
             bench_die("cannot join a thread");
     seconds = bench_now_s() - start;
+    (void)pthread_barrier_destroy(&job.begins); /* No thread waits there any more. */
     bench_text_done(&payload);
     return (double)atomic_load(&job.done) / seconds;
+}
+
+double
+bench_bare_run(enum bench_bare_mode mode, int batch, int connections, long total)
+{
+    return run(mode, batch, connections, total, 0);
+}
+
+double
+bench_bare_run_warm(enum bench_bare_mode mode, int batch, int connections, long total)
+{
+    return run(mode, batch, connections, total, bench_warm_up(batch));
 }

@@ -26,4 +26,13 @@ const char *bench_bare_name(enum bench_bare_mode mode);
  */
 double bench_bare_run(enum bench_bare_mode mode, int batch, int connections, long total);
 
+/*
+ * The same without the start: each connection does bench_warm_up() batches more, before the clock starts. For comparison with what needs
+ * longer to start and does so once.
+ */
+double bench_bare_run_warm(enum bench_bare_mode mode, int batch, int connections, long total);
+
+/* After so many batches the server has made its plans for a connection. */
+int bench_warm_up(int batch);
+
 #endif

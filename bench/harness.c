@@ -52,6 +52,15 @@ bench_number(const char *text, const char *what, long min, long max)
     return number;
 }
 
+void
+bench_meet(pthread_barrier_t *barrier)
+{
+    int code = pthread_barrier_wait(barrier);
+
+    if (code != 0 && code != PTHREAD_BARRIER_SERIAL_THREAD)
+        bench_die("pthread_barrier_wait: error %d", code);
+}
+
 double
 bench_limit_s(double seconds)
 {
@@ -74,25 +83,40 @@ bench_in_time(bool kept, const char *what)
 }
 
 void
-bench_need_cluster(char **argv)
+bench_need_cluster_with(char **argv, const char *const *options)
 {
-    static char pg_tmp[] = BENCH_SOURCE_ROOT "/tools/pg_tmp";
-    static char durable[] = "--durable";
-    size_t count = 0;
-    char **command;
+    static const char pg_tmp[] = BENCH_SOURCE_ROOT "/tools/pg_tmp";
+    size_t arguments = 0, count = 0;
+    /* execv() does not change them, but its prototype is older than const. */
+    union {
+        const char **given;
+        char *const *taken;
+    } command;
 
     if (getenv("PGHOST") != NULL)
         return;
-    while (argv[count] != NULL)
+    while (argv[arguments] != NULL)
+        arguments++;
+    while (options[count] != NULL)
         count++;
-    command = calloc(count + 3, sizeof(*command));
-    if (command == NULL)
+    command.given = calloc(arguments + count + 3, sizeof(*command.given));
+    if (command.given == NULL)
         bench_die("out of memory");
-    command[0] = pg_tmp;
-    command[1] = durable;
-    memcpy(command + 2, argv, count * sizeof(*command));
-    (void)execv(pg_tmp, command);
+    command.given[0] = pg_tmp;
+    command.given[1] = "--durable";
+    memcpy(command.given + 2, options, count * sizeof(*options));
+    for (size_t i = 0; i < arguments; i++)
+        command.given[2 + count + i] = argv[i];
+    (void)execv(pg_tmp, command.taken);
     bench_die("cannot start \"%s\": error %d", pg_tmp, errno);
+}
+
+void
+bench_need_cluster(char **argv)
+{
+    static const char *const none[] = {NULL};
+
+    bench_need_cluster_with(argv, none);
 }
 
 PGconn *

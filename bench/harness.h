@@ -8,6 +8,7 @@
 #define PAWL_BENCH_HARNESS_H
 
 #include <libpq-fe.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -29,6 +30,9 @@ double bench_limit_s(double seconds);
  */
 bool bench_in_time(bool kept, const char *what);
 
+/* Waits until all threads of a barrier are there. */
+void bench_meet(pthread_barrier_t *barrier);
+
 /* Parses a whole decimal number between min and max, or exits 2 naming `what`. */
 long bench_number(const char *text, const char *what, long min, long max);
 
@@ -37,6 +41,9 @@ long bench_number(const char *text, const char *what, long min, long max);
  * return. Call it first in main.
  */
 void bench_need_cluster(char **argv);
+
+/* The same with further options of tools/pg_tmp, which end with NULL. */
+void bench_need_cluster_with(char **argv, const char *const *options);
 
 /* A connection from libpq's environment variables. The caller finishes it with PQfinish. */
 PGconn *bench_connect(void);
