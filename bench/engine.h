@@ -89,7 +89,7 @@ enum engine_mode {
     ENGINE_NOOP,       /* claim and complete; runs made beforehand */
 };
 
-/* Makes a fresh database, fills it where the mode needs it, checkpoints, and does as bench_bare_run(). */
+/* Makes a fresh database, fills it where the mode needs it, checkpoints, and does as bench_bare_run_warm(). */
 double engine_run(enum engine_mode mode, int batch, int connections, long total);
 
 #endif

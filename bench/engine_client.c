@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client of bench/engine: calls pawl's functions in batches, as a worker library would. It names no table. */
+#include "bare.h"
 #include "engine.h"
 
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct job {
     long total;
     atomic_long taken; /* runs that some thread has set out to do */
     atomic_long done;
+    pthread_barrier_t begins;
 };
 
 /* 240 bytes of JSON, as the yardstick's, as an element of an array and on its own. */
@@ -284,25 +286,35 @@ engine_hand_work(struct engine_hand *hand)
     return hand->held;
 }
 
+/* One batch; returns how many runs it was. */
+static int
+do_batch(struct engine_hand *hand, enum engine_mode mode)
+{
+    int count = hand->batch;
+
+    if (mode != ENGINE_NOOP)
+        engine_hand_trigger(hand, mode == ENGINE_INSERT_KEY);
+    if (mode == ENGINE_LIFE) {
+        count = engine_hand_work(hand);
+    } else if (mode == ENGINE_NOOP) {
+        count = engine_hand_claim(hand);
+        engine_hand_commit(hand, 1, 0, true);
+    }
+    return count;
+}
+
 static void *
 work(void *arg)
 {
     struct job *job = arg;
     struct engine_hand *hand = engine_hand_new(job->batch, "{bench.*}");
 
-    while (atomic_fetch_add_explicit(&job->taken, job->batch, memory_order_relaxed) < job->total) {
-        int count = job->batch;
-
-        if (job->mode != ENGINE_NOOP)
-            engine_hand_trigger(hand, job->mode == ENGINE_INSERT_KEY);
-        if (job->mode == ENGINE_LIFE) {
-            count = engine_hand_work(hand);
-        } else if (job->mode == ENGINE_NOOP) {
-            count = engine_hand_claim(hand);
-            engine_hand_commit(hand, 1, 0, true);
-        }
-        (void)atomic_fetch_add_explicit(&job->done, count, memory_order_relaxed);
-    }
+    for (int i = 0; i < bench_warm_up(job->batch); i++)
+        (void)do_batch(hand, job->mode);
+    bench_meet(&job->begins);
+    while (atomic_fetch_add_explicit(&job->taken, job->batch, memory_order_relaxed) < job->total)
+        (void)atomic_fetch_add_explicit(
+            &job->done, do_batch(hand, job->mode), memory_order_relaxed);
     engine_hand_done(hand);
     return NULL;
 }
@@ -336,17 +348,21 @@ engine_run(enum engine_mode mode, int batch, int connections, long total)
         "autovacuum_vacuum_cost_delay, autovacuum_analyze_scale_factor, "
         "autovacuum_analyze_threshold)");
     if (mode == ENGINE_NOOP)
-        fill(total);
+        fill(total + (long)bench_warm_up(batch) * batch * connections);
     bench_do(conn, "checkpoint");
     PQfinish(conn);
 
-    start = bench_now_s();
+    if (pthread_barrier_init(&job.begins, NULL, (unsigned)connections + 1) != 0)
+        bench_die("cannot make a barrier");
     for (int i = 0; i < connections; i++)
         if (pthread_create(&threads[i], NULL, work, &job) != 0)
             bench_die("cannot start a thread");
+    bench_meet(&job.begins);
+    start = bench_now_s();
     for (int i = 0; i < connections; i++)
         if (pthread_join(threads[i], NULL) != 0)
             bench_die("cannot join a thread");
     seconds = bench_now_s() - start;
+    (void)pthread_barrier_destroy(&job.begins); /* No thread waits there any more. */
     return (double)atomic_load(&job.done) / seconds;
 }
