@@ -79,15 +79,40 @@ passes_on(const struct command *command)
     return false;
 }
 
+/* Options that readers expect of a command and that another command has. */
+static const struct {
+    const char *command;
+    const char *option;
+    const char *hint;
+} elsewhere[] = {
+    {"run retry", "--from-step", "To run again from a step: pawl run fork RUN --from-step STEP"},
+};
+
+/* Returns the hint for an option that another command has, or NULL. */
+static const char *
+find_elsewhere(const struct invocation *invocation, const char *word)
+{
+    size_t size = strcspn(word, "=");
+
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+        if (strcmp(elsewhere[i].command, invocation->command->name) == 0 &&
+            strlen(elsewhere[i].option) == size && strncmp(elsewhere[i].option, word, size) == 0)
+            return elsewhere[i].hint;
+    return NULL;
+}
+
 static int
 unknown_option(const struct invocation *invocation, const char *word)
 {
     const struct option *lists[] = {invocation->command->options, common_options};
     const char *names[OPTIONS_MAX] = {NULL};
     const char *nearest = NULL;
+    const char *other = find_elsewhere(invocation, word);
     size_t count = 0;
     char hint[200];
 
+    if (other != NULL)
+        return exit_saying(EXIT_USAGE, other, "there is no option \"%s\"", word);
     for (size_t i = 0; i < 2; i++)
         for (const struct option *option = lists[i];
              option != NULL && option->kind != KIND_END && count + 1 < OPTIONS_MAX; option++)

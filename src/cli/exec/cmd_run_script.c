@@ -329,6 +329,19 @@ nothing_to_do(struct watch *watch)
     (void)watch;
 }
 
+/* Prints how to continue a run that has ended with a failure. A run whose undos were executed cannot be retried. */
+static void
+say_how_to_continue(const struct script *script, const struct exec *exec)
+{
+    if (exec->undoing)
+        (void)fputs("      Its undos were executed. The same command starts a new run.\n", stderr);
+    else
+        (void)fprintf(stderr,
+            "      To continue from the failed step: pawl run retry %s, then the same command. "
+            "The same command alone starts a new run.\n",
+            script->run_id);
+}
+
 /* Executes the script until the run has ended, or a signal asks the program to end. */
 static int
 execute(struct script *script, struct exec *exec, struct run_asker *asker)
@@ -363,6 +376,8 @@ execute(struct script *script, struct exec *exec, struct run_asker *asker)
         run_asker_wait(
             asker, pw_now_us() + (exec->giving_back ? BRIEFLY_US : LAST_LOOK_US), &answer))
         over = take_answer(&answer, &code);
+    if (over && code == EXIT_RUN_FAILED)
+        say_how_to_continue(script, exec);
     if (over)
         return code;
     return exit_saying(EXIT_INTERRUPTED, "Repeat the same command to resume it.",
@@ -467,7 +482,8 @@ const struct command cmd_run_script[] = {
             "sleep, wait, child, set and get are what makes the script durable.\n\n"
             "If it is ended in the middle, by Ctrl-C, kill -9 or a power cut, the same command "
             "resumes the unfinished run: same host, same file, same arguments. Once the run "
-            "has ended, the same command begins a new one.\n\n"
+            "has ended, the same command begins a new one; after pawl run retry RUN it continues a "
+            "run that failed.\n\n"
             "What the script writes to standard output is the run's output, and is printed when it "
             "has ended; standard error is shown at once.",
         .operands =

@@ -47,6 +47,7 @@ struct exec {
     int64_t files_before;   /* how many files its programs may have open */
     bool sole_parent;       /* this worker adopted every child that it did not start */
     bool one_script;        /* pawl run-script: the output is text, and a user watches it */
+    bool undoing;           /* an undo was started */
     bool draining;          /* a signal has asked for it, or the run of the script has ended */
     bool drained;           /* the library returns no more runs */
     bool giving_back;       /* processes are ended, and their runs released */

@@ -570,6 +570,7 @@ undo_go_on(struct waiter *waiter)
                 return;
             }
             job->stage = JOB_UNDO_RECORD;
+            job->exec->undoing = true;
             if (status == PAWL_EXECUTE) {
                 job->stage = JOB_EXECUTING;
                 return;

@@ -88,7 +88,8 @@ answer_todo(struct script_call *call)
     pw_json_key(&writer, "todo");
     pw_json_add_bool(&writer, true);
     pw_json_key(&writer, "attempt");
-    pw_json_add_int(&writer, pawl_step_attempt(call->branch));
+    call->attempt = pawl_step_attempt(call->branch);
+    pw_json_add_int(&writer, call->attempt);
     pw_json_key(&writer, "key");
     pw_json_add_text(&writer, pawl_step_key(call->branch));
     pw_json_key(&writer, "output_max");
@@ -263,6 +264,20 @@ say(const struct script_call *call, const char *what)
         (void)fprintf(stderr, "pawl: %s %s: %s\n", call->kind, call->name, what);
 }
 
+/* Prints that a step failed and will be retried. Only the database knows the delay, and the workflow's number of attempts. */
+static void
+say_retry(struct script_call *call)
+{
+    struct pw_json most = pw_json_member(pw_json_member(call->message, "options"), "max_attempts");
+    const char *of = pw_json_given(most) ? pw_json_text(most, &call->arena) : NULL;
+    char what[600];
+
+    (void)snprintf(what, sizeof(what), "%.500s; attempt %d%s%s follows",
+        pawl_run_error_message(call->branch), call->attempt + 1, of != NULL ? " of " : "",
+        of != NULL ? of : "");
+    say(call, what);
+}
+
 /* Answers with a failure that is recorded, so that every replay answers the same. */
 static void
 answer_failure(struct script_call *call, pawl_status status, pawl_bytes output)
@@ -308,8 +323,10 @@ take_answer(struct script_call *call, pawl_status status, pawl_bytes output)
             script_call_finish_step(call, (struct pw_json){"{}", 2});
         return;
     case PAWL_SUSPENDED:
-        say(call,
-            call->stage == SCRIPT_CALL_RECORDING ? pawl_run_error_message(call->branch) : "waits");
+        if (call->failed)
+            say_retry(call);
+        else
+            say(call, "waits");
         call->stage = SCRIPT_CALL_WAITING;
         job->suspended = true;
         job->quiet_since_us = pw_now_us();
@@ -581,6 +598,7 @@ script_call_finish_step(struct script_call *call, struct pw_json message)
         guard_remove(&call->job->exec->guard, call->group);
     call->group = 0;
     if (code != 0 || too_large || call->timed_out) {
+        call->failed = true;
         fail_step(call, message, code < 0 ? 137 : code, too_large);
         status = too_large ? PAWL_EPERMANENT : PAWL_EFAILED;
         if (call->retry_after_ms >= 0)

@@ -37,6 +37,8 @@ struct script_call {
     const char *kind;       /* "step", "sleep", ... */
     const char *name;
     pawl_run *branch;
+    int attempt; /* of the step, from 1 */
+    bool failed; /* the attempt */
     pid_t group; /* of the step's command; 0: unknown */
     bool timed_out;
     int64_t kill_at_us;
