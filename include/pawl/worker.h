@@ -184,6 +184,7 @@ extern const pawl_declaration __stop_pawl_declared[]
  * environment, PAWL_DRAIN_TIMEOUT; the option wins. The variable of database is PAWL_DATABASE_URL, as
  * for the command pawl. --log-level (PAWL_LOG_LEVEL) selects the log lines that go to standard error:
  * error, warning (the default), info or debug. --help lists all. A password in argv is overwritten.
+ * When the worker is registered, a line on standard error says so and names what it handles.
  *
  * After the first signal the worker drains: it claims nothing more, and executing runs continue to
  * their end, for at most the setting drain_timeout. After the second signal the worker releases these

@@ -164,6 +164,7 @@ a_role_that_may_only_work_goes_on_and_logs_what_it_could_not_create(void **state
     scene_trigger(scene, "start.there", "{}");
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"well\"");
     scene_until_logged(scene, "workflow_not_created: permission denied");
+    scene_until_logged(scene, "if the workflow does not exist: pawl workflow create start.missing");
     scene_until_logged(scene, "what=start.missing");
     /* Once it is made, by somebody who may, it is handled. */
     scene_do(scene, "select pawl.create_workflow('start.missing')", NULL);

@@ -26,6 +26,8 @@ enum {
     WORDS_MAX = 12,
 };
 
+#define READY "worker: the worker is ready; it handles main.hold, main.well\n"
+
 static char directory[] = "/tmp/pawl_main_XXXXXX";
 
 /* A file whose existence the test or a handler shows to the other. */
@@ -233,7 +235,7 @@ runs_are_executed_until_a_signal(void **state)
         await_worker(scene, pid);
         scene_trigger(scene, "main.well", "{}");
         assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"well\"");
-        assert_string_equal(output(), "well\n");
+        assert_string_equal(output(), READY "well\n");
         assert_int_equal(kill(pid, signals[i]), 0);
         assert_int_equal(reap(pid), 0);
         assert_string_equal(ended_why(scene, pid), "left");
@@ -256,7 +258,7 @@ a_signal_that_was_ignored_at_the_start_ends_nothing(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"well\"");
     assert_int_equal(kill(pid, SIGTERM), 0);
     assert_int_equal(reap(pid), 0);
-    assert_string_equal(output(), "well\n");
+    assert_string_equal(output(), READY "well\n");
 }
 
 static void
@@ -272,7 +274,7 @@ the_first_signal_lets_a_run_end(void **state)
     touch("open");
     assert_int_equal(reap(pid), 0);
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"held\"");
-    assert_string_equal(output(), "");
+    assert_string_equal(output(), READY);
 }
 
 static void

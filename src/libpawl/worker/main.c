@@ -6,6 +6,7 @@
  * The calling thread waits for signals, and a separate thread calls pawl_worker_run(). So a second signal is noticed while the worker
  * drains.
  */
+#include "base/alloc.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "base/wake.h"
@@ -17,6 +18,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -139,6 +141,40 @@ ending_signals(sigset_t *signals)
             (void)sigaddset(signals, numbers[i]);
 }
 
+static int
+compare_names(const void *one, const void *other)
+{
+    const struct pw_handler *const *a = one, *const *b = other;
+    int order = strcmp((*a)->pattern, (*b)->pattern);
+
+    return order != 0 ? order : (int)(*a)->prefix - (int)(*b)->prefix;
+}
+
+/*
+ * Prints that the worker is registered, as pawl worker does: without that line nothing would appear until a run prints something. The names
+ * are sorted, because the order of declarations depends on the compiler.
+ */
+static void
+print_ready(const struct program *program)
+{
+    const struct pw_handlers *handlers = &program->worker->handlers;
+    const struct pw_handler **sorted =
+        pw_alloc((handlers->count + 1) * sizeof(struct pw_handler *));
+    struct pw_buf line;
+
+    pw_buf_init(&line, line_max);
+    pw_buf_addf(&line, "%s: the worker is ready", program->options.program);
+    for (size_t i = 0; sorted != NULL && i < handlers->count; i++)
+        sorted[i] = &handlers->list[i];
+    if (sorted != NULL)
+        qsort(sorted, handlers->count, sizeof(*sorted), compare_names);
+    for (size_t i = 0; sorted != NULL && i < handlers->count; i++)
+        pw_buf_addf(&line, "%s%s%s", i > 0 ? ", " : "; it handles ", sorted[i]->pattern,
+            sorted[i]->prefix ? "*" : "");
+    print_line(&line);
+    pw_free(sorted);
+}
+
 static void *
 work(void *argument)
 {
@@ -147,6 +183,7 @@ work(void *argument)
     program->status = pawl_worker_start(program->worker, &program->error);
     if (program->status == PAWL_OK) {
         atomic_store(&program->started, true);
+        print_ready(program);
         program->status = pawl_worker_run(program->worker, &program->error);
     }
     pw_wake_set(&program->done);

@@ -557,6 +557,19 @@ listening(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
         worker->session.listen_refused = true;
 }
 
+/* A role that may not create workflows cannot ask which workflows exist either, so the sentence leaves that open. */
+static void
+log_not_created(pawl_worker *worker, const char *workflow, const struct pw_error *err)
+{
+    struct pw_error advice = *err;
+
+    pw_error_set(&advice, err->code, "%s; if the workflow does not exist: pawl workflow create %s",
+        err->message, workflow);
+    memcpy(advice.sqlstate, err->sqlstate, sizeof(advice.sqlstate));
+    pw_log_error(
+        &worker->settings.logger, PAWL_LOG_WARNING, "workflow_not_created", workflow, &advice);
+}
+
 /*
  * Handles the reply to create_workflow. After a retryable error the worker sends it again. After any other error, such as a missing
  * privilege, it continues without the workflow.
@@ -565,8 +578,8 @@ static void
 created(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 {
     if (reply->status != PAWL_OK)
-        pw_log_error(&worker->settings.logger, PAWL_LOG_INFO, "workflow_not_created",
-            worker->handlers.list[worker->session.create_next].pattern, &reply->error);
+        log_not_created(
+            worker, worker->handlers.list[worker->session.create_next].pattern, &reply->error);
     if (reply->status != PAWL_OK && reply->error.retryable)
         worker->session.register_at_us = pw_add_us(now_us, register_base_us);
     else
