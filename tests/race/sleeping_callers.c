@@ -151,7 +151,8 @@ static void
 plant(struct scene *scene, const char *tenant)
 {
     bench_do(scene->direct,
-        "delete from pawl_data.task; delete from pawl_data.wait; delete from pawl_data.worker; delete from "
+        "delete from pawl_data.task; delete from pawl_data.wait; delete from pawl_data.worker; "
+        "delete from "
         "pawl_data.worker_queue");
     plant_runs(scene, "public.own", tenant);
     plant_runs(scene, "public.theirs", "");
