@@ -8,7 +8,7 @@
 -- Tables. pawl_data.task is the hot set: one row for each run that has not ended, and one for each open task of a flow. pawl_data.run is the history:
 -- one row for each ended round of a run, in daily partitions. pawl_data.step has the result of each step, pawl_data.wait what a task waits for
 -- (a timer, an event, a signal, an approval, a child, or its time limit), pawl_data.event and pawl_data.signal what was sent.
--- pawl_data.worker has one row for each worker session. Ids of runs and events begin with their time, so an id says which partition has it.
+-- pawl_data.worker has one row for each worker session, pawl_data.schedule one for each schedule, which triggers runs by a calendar. Ids of runs and events begin with their time, so an id says which partition has it.
 --
 -- Life of a run.
 --   1. trigger() inserts a task, in the caller's transaction, and notifies an idle worker.
@@ -22,22 +22,25 @@
 -- Flows. A declared graph is a run whose task 0 stays open while one task for each step, or for each element of a map step, is carried out.
 -- A task's end starts the steps that depend on it. Functions of runs reach those of flows through the file flow/doors.sql alone.
 --
+-- Lanes. The runs of a workflow with a limit by key wait in lanes, one for each tenant and limit key: rows of pawl_data.lane_task. A claim locks
+-- the row of a lane, counts what is held, and takes no more than the limit. See record/lane.sql and work/lane.sql.
+--
 -- Locks. Functions lock rows. Claims, commits and housekeeping skip a row that another transaction has locked, because another attempt will come;
 -- a commit answers busy. Few calls wait: a trigger for another trigger with the same key, an emit for emits of the same topic and key and for the runs
 -- that it wakes, signal() and record_step() for their run. The chapter "Locks" of docs/architecture.md has the order, and why no circle can close.
 --
--- Housekeeping. tick() is a procedure that commits after each piece: due timers, lost sessions, time limits, deliveries of events, and the chores
--- (partitions ahead, retention, old keys, metrics). No piece needs a leader: several sessions may tick at once.
+-- Housekeeping. tick() is a procedure that commits after each piece: due timers, lost sessions, time limits, deliveries of events, schedules, runs of events, and the chores
+-- (partitions ahead, retention, old keys, lanes, metrics). No piece needs a leader: several sessions may tick at once.
 --
 -- Where to read on. Functions are in rooms, each a folder of sql/code, the lowest first; a function calls its own room and lower ones:
---   ground   clock, ids, errors, partitions, tenants, payloads, notifications, privileges
---   record   records of steps, retry policies, names, notes, locks of a run's rows
+--   ground   clock, calendar, ids, errors, partitions, tenants, payloads, notifications, privileges
+--   record   records of steps, retry policies, names, notes, lanes, locks of a run's rows
 --   run      workflows, trigger, keys, end of a run
 --   flow     definition, start, advance and end of flows
 --   wait     waits, events, signals, approvals
---   house    tick and its pieces
+--   house    tick and its pieces, firing of schedules, starting runs of events
 --   work     sessions, claim, commit, and the verbs of workers that speak SQL
 --   show     lists, history, why, doctor
---   operate  cancel, pause, retry, fork, purge, wake, settings
+--   operate  cancel, pause, retry, fork, purge, wake, schedules, subscriptions, settings
 -- A comment "guard:NAME" marks a line that a race or an attack would get past without it. tests/mutants takes each of them out and
 -- expects a test to fail.

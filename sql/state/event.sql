@@ -21,6 +21,8 @@ create table pawl_data.topic (
     -- Version counter: an emit and a wait both change the row, so that the later of the two sees the earlier.
     beat bigint not null default 0,
     touched_at timestamptz not null,
+    -- When the last event was emitted, or earlier than any that is retained: a wait of a run that was triggered later need not look for one.
+    emitted_at timestamptz not null default '-infinity',
     -- Sets of JSON paths that open waits match on, each written as one text.
     path_sets text[] not null default '{}',
     constraint topic_pkey primary key (tenant, topic, key)

@@ -23,6 +23,8 @@ create table pawl_data.flow_step (
     condition json,
     -- If the condition is not met: skip, skip_all (dependents, too), fail.
     unmet text,
+    -- If the step fails after its last attempt: fail (the run, too), skip, skip_all (dependents, too).
+    failed text,
     delay interval,
     undo json,
     -- Null: the priority of the run, and the retry policy of the flow.

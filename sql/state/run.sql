@@ -31,6 +31,8 @@ create table pawl_data.run (
     metadata json,
     output json,
     error json,
+    -- Version of the code that executed a round that failed, so that a retry can compare it.
+    version text,
     constraint run_pkey primary key (run_id, round)
 ) partition by range (run_id);
 comment on table pawl_data.run is 'ended runs, one row for each round';
@@ -52,6 +54,24 @@ comment on table pawl_data.input is 'large inputs of runs';
 
 create table pawl_data.input_kept (like pawl_data.input, constraint input_kept_pkey primary key (run_id));
 comment on table pawl_data.input_kept is 'large inputs of runs that outlived the partition of their day';
+
+-- Runs are found by tags: one row for each tag of a run, none for a run without tags. Insert-only.
+create table pawl_data.tag (
+    run_id uuid not null,
+    tenant text not null,
+    tag text not null,
+    constraint tag_pkey primary key (run_id, tag)
+) partition by range (run_id);
+comment on table pawl_data.tag is 'tags that runs are found by';
+create index tag_run_idx on pawl_data.tag (tag, run_id);
+-- For readers of one tenant: without it they would walk over runs of all others that have the same tag. Written so that the planner cannot
+-- take the other index for it, whatever its statistics say of tenants.
+create index tag_tenant_idx on pawl_data.tag (tenant, (tag || ''), run_id) where tenant <> '';
+
+create table pawl_data.tag_kept (like pawl_data.tag, constraint tag_kept_pkey primary key (run_id, tag));
+comment on table pawl_data.tag_kept is 'tags of runs that outlived the partition of their day';
+create index tag_kept_run_idx on pawl_data.tag_kept (tag, run_id);
+create index tag_kept_tenant_idx on pawl_data.tag_kept (tenant, (tag || ''), run_id) where tenant <> '';
 
 -- Idempotency. Its uniqueness does not depend on time, so it is not partitioned.
 create table pawl_data.key (

@@ -39,6 +39,10 @@ create table pawl_data.setting (
     grace interval not null default '30 s',
     -- Some role is bound to a tenant, so that callers have to be looked up.
     tenants_bound boolean not null default false,
+    -- Everything is paused (see pawl_data.pause), and triggers are refused until it is resumed. Stored here, too, because a claim and a trigger
+    -- read this row in any case.
+    paused boolean not null default false,
+    refuses_triggers boolean not null default false,
     -- Whether calls notify idle workers; and roles, by name, for whose calls another value counts than for the database.
     notify boolean not null default true,
     notify_on text[] not null default '{}',
@@ -90,8 +94,10 @@ create table pawl_data.chore (
 );
 comment on table pawl_data.chore is 'pieces of housekeeping: when each is due, and what failed in it';
 
--- Only the owner does the chore tables. The last five are not chores: their rows hold only failures, of pieces of a tick and of claims.
+-- Only the owner does the chore tables. The last seven are not chores: their rows hold only failures, of pieces of a tick and of claims.
 insert into pawl_data.chore (chore, due_at)
 values ('partitions', '-infinity'), ('retention', '-infinity'), ('kept', '-infinity'), ('keys', '-infinity'), ('topics', '-infinity'),
-       ('rollup', '-infinity'), ('workers', '-infinity'), ('tables', '-infinity'),
-       ('timers', 'infinity'), ('sessions', 'infinity'), ('limits', 'infinity'), ('deliveries', 'infinity'), ('claims', 'infinity');
+       ('rollup', '-infinity'), ('workers', '-infinity'), ('calendar', '-infinity'), ('tables', '-infinity'), ('lanes', '-infinity'),
+       ('lines', '-infinity'), ('bulks', '-infinity'),
+       ('timers', 'infinity'), ('sessions', 'infinity'), ('limits', 'infinity'), ('deliveries', 'infinity'), ('schedules', 'infinity'),
+       ('subscriptions', 'infinity'), ('claims', 'infinity');

@@ -9,8 +9,8 @@ create table pawl_data.task (
     run_id uuid not null,
     task_no int not null,
     queue_id int not null,
-    -- State of the task: r ready, w waiting, h held, s suspect (ready, but only for a quiet worker), o open. An open row is the run of a
-    -- flow, which its other tasks carry out. The transaction that holds that row may change the flow's state.
+    -- State of the task: r ready, l ready and in its lane, w waiting, h held, s suspect (ready, but only for a quiet worker), o open. An open
+    -- row is the run of a flow, which its other tasks carry out. The transaction that holds that row may change the flow's state.
     place "char" not null,
     priority smallint not null,
     round smallint not null default 1,
@@ -46,11 +46,15 @@ create table pawl_data.task (
     claimed_at timestamptz,
     tenant text not null,
     limit_key text,
+    -- Set when the task comes into a lane; null: its queue had none so far.
+    lane uuid,
     key text,
     parent_id uuid,
     parent_step text,
     -- The task of the parent whose step it is; null is 0.
     parent_task int,
+    -- Version of the code that executed it last; null: not given.
+    version text,
     input json,
     metadata json,
     -- Failed attempts that will be repeated: step -> {n, of, due, error}.
@@ -78,7 +82,8 @@ create index task_held_idx on pawl_data.task (session_id, request) where place =
 create index task_tenant_idx on pawl_data.task (tenant, queue_id, (place::text), priority, due_at) where tenant <> '' and place::text in ('r', 's');
 
 -- A low-water mark under a held snapshot: no ready task of this queue and priority was due before
--- due_from when it was written. Insert-only, so that the newest is always found at once.
+-- due_from when it was written, and only transactions of open_xids can commit one later. Insert-only, so that
+-- the newest is always found at once.
 create table pawl_data.queue_mark (
     queue_id int not null,
     priority smallint not null,
@@ -86,6 +91,11 @@ create table pawl_data.queue_mark (
     -- When a claim last looked from the beginning.
     walked_at timestamptz not null,
     due_from timestamptz not null,
+    -- The transaction that left the mark, if it got its id after the claim had read the clock: younger ones got theirs later than marked_at.
+    xid xid8,
+    -- Transactions that were in progress and may commit tasks that are due before due_from. After the first of them has ended, claims start at an
+    -- earlier mark, whose transaction is older.
+    open_xids xid8[] not null,
     constraint queue_mark_pkey primary key (queue_id, priority, marked_at)
 );
 comment on table pawl_data.queue_mark is 'where a claim may start to look when dead row versions cannot be removed';

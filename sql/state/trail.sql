@@ -24,15 +24,25 @@ create table pawl_data.note (
     note_no bigint not null,
     task_no int not null,
     at timestamptz not null,
-    -- log, progress, value.
+    -- log, progress, value, stream.
     kind text not null,
     name text,
     body text not null,
-    constraint note_pkey primary key (run_id, note_no)
+    -- Only in pieces of a stream: the fence of the claim that sent the piece, its number within the claim and within the task, and whether it
+    -- is the first piece of an execution of its step.
+    fence int,
+    seq int,
+    total int,
+    begins boolean,
+    -- A reader follows one task of a run, and the last piece of a task is read with each piece that is stored.
+    constraint note_pkey primary key (run_id, task_no, note_no)
 ) partition by range (run_id);
-comment on table pawl_data.note is 'logs, progress and small values kept with a run';
+comment on table pawl_data.note is 'logs, progress, small values and streams kept with a run';
+-- The notes of all tasks of a run, without pieces of streams, which can be a hundred times as many.
+create index note_plain on pawl_data.note (run_id, note_no) where seq is null;
 
-create table pawl_data.note_kept (like pawl_data.note, constraint note_kept_pkey primary key (run_id, note_no));
+create table pawl_data.note_kept (like pawl_data.note, constraint note_kept_pkey primary key (run_id, task_no, note_no));
+create index note_kept_plain on pawl_data.note_kept (run_id, note_no) where seq is null;
 comment on table pawl_data.note_kept is 'notes of runs that outlived the partition of their day';
 
 -- Operator actions that concern no single run.

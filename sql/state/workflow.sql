@@ -19,6 +19,12 @@ create table pawl_data.workflow (
     step_timeout interval,
     -- Pause a run whose code took another order than its records, instead of only noting it.
     strict_order boolean not null default false,
+    -- How many runs with the same limit key may be held at a time; null: any number.
+    key_limit int,
+    -- Limit keys and tenants take turns.
+    fair boolean not null default false,
+    -- Its runs wait in lanes, because it has or had such a limit, or is or was fair.
+    laned boolean not null default false,
     -- Its steps are declared in pawl_data.flow_step; from the first trigger on they do not change.
     flow boolean not null default false,
     frozen boolean not null default false,
@@ -41,7 +47,8 @@ create table pawl_data.queue (
 );
 comment on table pawl_data.queue is 'where tasks wait; named after the handler';
 
--- A row here means: nothing of this workflow or queue is claimed. Pausing changes no run.
+-- A row here means: nothing of this workflow or queue is claimed. Pausing changes no run. Subject all, with an empty name: nothing at all is
+-- claimed, and no schedule fires; setting.paused says the same.
 create table pawl_data.pause (
     subject text not null,
     name text not null,
@@ -49,6 +56,6 @@ create table pawl_data.pause (
     paused_by text not null,
     why text,
     constraint pause_is_unique primary key (subject, name),
-    constraint pause_subject_is_known check (subject in ('workflow', 'queue'))
+    constraint pause_subject_is_known check (subject in ('workflow', 'queue', 'all'))
 );
-comment on table pawl_data.pause is 'workflows and queues that an operator has paused';
+comment on table pawl_data.pause is 'what an operator has paused';

@@ -71,7 +71,7 @@ begin
     end if;
     select string_agg(k, ', ') into v_unknown
     from json_object_keys(p_options) k
-    where k not in ('map', 'condition', 'unmet', 'workflow', 'delay', 'undo', 'timeout', 'priority', 'max_attempts', 'base',
+    where k not in ('map', 'condition', 'unmet', 'failed', 'workflow', 'delay', 'undo', 'timeout', 'priority', 'max_attempts', 'base',
                     'factor', 'cap', 'jitter');
     if v_unknown is not null then
         perform pawl._raise('PW003', format('unknown option "%s" of step "%s"', v_unknown, p_step));
@@ -86,6 +86,7 @@ begin
     v_step.delay := (p_options ->> 'delay')::interval;
     v_step.condition := p_options -> 'condition';
     v_step.unmet := coalesce(p_options ->> 'unmet', 'skip');
+    v_step.failed := coalesce(p_options ->> 'failed', 'fail');
     perform pawl._check_limits(coalesce(v_step.priority, 0), null, (p_options ->> 'timeout')::interval);
     perform pawl._check_policy(coalesce(v_step.max_attempts, p_flow.max_attempts), coalesce(v_step.base, p_flow.base),
         coalesce(v_step.factor, p_flow.factor), coalesce(v_step.cap, p_flow.cap), coalesce(v_step.jitter, p_flow.jitter));
@@ -99,6 +100,13 @@ begin
     if v_step.unmet not in ('skip', 'skip_all', 'fail') then
         perform pawl._raise('PW003', format('unmet must be skip, skip_all or fail, not "%s"', v_step.unmet));
     end if;
+    if v_step.failed not in ('fail', 'skip', 'skip_all') then
+        perform pawl._raise('PW003', format('failed must be fail, skip or skip_all, not "%s"', v_step.failed));
+    end if;
+    -- guard:flow_failed_map
+    if v_step.failed = 'skip_all' and p_options ->> 'map' is not null then
+        perform pawl._raise('PW003', format('failed of map step "%s" must be fail or skip', p_step), 'With skip, an element that fails yields null.');
+    end if;
     if p_options -> 'undo' is not null and coalesce(p_options ->> 'undo', '') !~ '^[a-z0-9_.-]{1,100}$' then
         perform pawl._raise('PW003', 'undo must be the name of an undo handler');
     end if;
@@ -111,6 +119,7 @@ begin
             perform pawl._raise('PW002', format('unknown workflow "%s"', p_options ->> 'workflow'),
                 'Create it first: select pawl.create_workflow(name).');
         end if;
+        perform pawl._check_no_command(p_options ->> 'workflow');
     end if;
     if p_options ->> 'map' = 'run' then
         v_step.map_from := 0;
@@ -196,7 +205,7 @@ begin
         -- guard:flow_steps_max
         perform pawl._raise('PW009', format('flow "%s" has 2000 steps, which is the limit', flow), 'Let a step run another flow.');
     end if;
-    v_step.spreads := v_step.condition is not null and v_step.unmet = 'skip_all' or exists (
+    v_step.spreads := v_step.condition is not null and v_step.unmet = 'skip_all' or v_step.failed = 'skip_all' or exists (
         select from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id and s.step_no = any (v_step.deps) and s.spreads);
     v_step.plain := not v_step.spreads and v_step.map_from is null and v_step.condition is null
         and v_step.child_workflow_id is null and v_step.delay is null;
@@ -214,7 +223,7 @@ begin
 end
 $$;
 comment on function pawl.add_step(text, text, text[], json) is
-'Adds a step to a flow. deps names steps that were added before; their outputs are part of its input, {"run": input of the run, "DEP": output of that step, ...}. Options, all of them optional: map (run, or a dependency: one task for each element of that array, whose input is {"run", "item", "index"}), condition (an object of at most four JSON pointers into the input and scalars, such as {"/run/kind": "web"}), unmet (skip, skip_all to skip its dependents as well, fail), workflow (the step is a child run of this workflow), undo (an undo handler for the rollback), delay, timeout, priority, and the retry policy max_attempts, base, factor, cap, jitter. Answers created, exists, or differs (the step exists with other options, which stay).
+'Adds a step to a flow. deps names steps that were added before; their outputs are part of its input, {"run": input of the run, "DEP": output of that step, ...}. Options, all of them optional: map (run, or a dependency: one task for each element of that array, whose input is {"run", "item", "index"}), condition (an object of at most four JSON pointers into the input and scalars, such as {"/run/kind": "web"}), unmet (skip, skip_all to skip its dependents as well, fail), failed (what becomes of a step that fails after its last attempt: fail, the default, also fails the run; skip gives its dependents null and lets the run continue; skip_all skips them as well, not for maps; an element of a map that is skipped yields null), workflow (the step is a child run of this workflow), undo (an undo handler for the rollback), delay, timeout, priority, and the retry policy max_attempts, base, factor, cap, jitter. Answers created, exists, or differs (the step exists with other options, which stay).
 If repeated: answers exists.
 Locks: the row of the flow.
 Errors: PW002 unknown flow or workflow, PW003 bad name, dependency or option, or the flow was triggered before: use a new name, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.

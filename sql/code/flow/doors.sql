@@ -95,6 +95,14 @@ begin
     end if;
     -- Deletes the waits that the task has left open: a signal or an event must not find them.
     delete from pawl_data.wait w where w.run_id = p_run.run_id and w.task_no = p_task;
+    -- A task that fails because the run has reached its time limit is not skipped, nor is one of a run that is ending.
+    -- guard:flow_failed_skips
+    if p_state = 'e' and p_run.ending is null and v_step.failed <> 'fail'
+       -- guard:flow_failed_timeout
+       and (p_run.attached and pawl._run_timeout(p_run.run_id, p_now) = 0) is not true then
+        p_state := 'k';
+        p_error := pawl._skipped_failure(v_step, p_task, p_error);
+    end if;
     perform pawl._record_task(p_run, p_task, v_step.name, p_state, p_output, p_error, v_step.undo, p_attempt, p_fence, p_started,
         p_now, p_source);
     if p_run.ending is not null then

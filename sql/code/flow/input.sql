@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Results of the tasks of a flow, and the inputs that are made of them.
 
--- Returns the SUCCESS and SKIPPED records of tasks of flows, from step and step_kept. Asked by run and by task, so that a run of many tasks
--- is not read whole.
+-- Returns the SUCCESS and SKIPPED records of tasks of flows, from step and step_kept. Asked by run and by task, as _steps_of() does, so that a
+-- run of many tasks is not read whole.
 create or replace function pawl._outputs(p_runs uuid[], p_tasks int[])
 returns table (run_id uuid, task_no int, state "char", output json, error json, started_at timestamptz)
 language plpgsql
@@ -16,13 +16,23 @@ as $$
 #variable_conflict use_column
 begin
     return query
-    select s.run_id, s.task_no, s.state, s.output, s.error, s.started_at
-    from pawl_data.step s
-    where s.run_id = any (p_runs) and s.task_no = any (p_tasks) and strpos(s.name, '#') = 0 and s.state in ('s', 'k')
+    select s.*
+    from (select distinct t.task_no from unnest(p_tasks) t (task_no)) t
+    cross join lateral (
+        select s.run_id, s.task_no, s.state, s.output, s.error, s.started_at
+        from pawl_data.step s
+        where s.run_id = any (p_runs) and s.task_no = t.task_no and strpos(s.name, '#') = 0 and s.state in ('s', 'k')
+        offset 0
+    ) s
     union all
-    select k.run_id, k.task_no, k.state, k.output, k.error, k.started_at
-    from pawl_data.step_kept k
-    where k.run_id = any (p_runs) and k.task_no = any (p_tasks) and strpos(k.name, '#') = 0 and k.state in ('s', 'k');
+    select k.*
+    from (select distinct t.task_no from unnest(p_tasks) t (task_no)) t
+    cross join lateral (
+        select k.run_id, k.task_no, k.state, k.output, k.error, k.started_at
+        from pawl_data.step_kept k
+        where k.run_id = any (p_runs) and k.task_no = t.task_no and strpos(k.name, '#') = 0 and k.state in ('s', 'k')
+        offset 0
+    ) k;
 end
 $$;
 comment on function pawl._outputs(uuid[], int[]) is 'the records of tasks of flows';
@@ -50,12 +60,14 @@ begin
         select s.run_id, v_step, s.task_no, s.output
         from pawl_data.step s
         where s.run_id = any (v_runs) and s.task_no between pawl._task_no(v_step, 1) and pawl._task_no(v_step + 1) - 1
-          and strpos(s.name, '#') = 0 and s.state = 's'
+          -- An element that failed and was skipped yields null.
+          -- guard:flow_failed_element
+          and strpos(s.name, '#') = 0 and s.state in ('s', 'k')
         union all
         select k.run_id, v_step, k.task_no, k.output
         from pawl_data.step_kept k
         where k.run_id = any (v_runs) and k.task_no between pawl._task_no(v_step, 1) and pawl._task_no(v_step + 1) - 1
-          and strpos(k.name, '#') = 0 and k.state = 's';
+          and strpos(k.name, '#') = 0 and k.state in ('s', 'k');
     end loop;
 end
 $$;

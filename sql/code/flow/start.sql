@@ -153,6 +153,12 @@ begin
     if v_error is null and v_step.map_from is not null then
         select m.items, m.error into v_items, v_error from pawl._map_items(v_run, v_step) m;
     end if;
+    -- guard:flow_failed_start
+    if v_error is not null and v_error ->> 'code' <> 'condition' and v_step.failed <> 'fail' then
+        perform pawl._record_task(v_run, pawl._task_no(p_step), v_step.name, 'k', null,
+            pawl._skipped_failure(v_step, pawl._task_no(p_step), v_error), null, 1, 0, p_now, p_now);
+        return true;
+    end if;
     if v_error is not null then
         perform pawl._record_task(v_run, pawl._task_no(p_step), v_step.name, 'e', null, v_error, null, 1, 0, p_now, p_now);
         perform pawl._begin_ending(v_run, 'e', v_error, true, null, p_now);
@@ -166,6 +172,20 @@ begin
 end
 $$;
 comment on function pawl._start_step(uuid, int, timestamptz, interval) is 'starts, skips or fails one step of a flow';
+
+-- The error of the record of a task that failed and is skipped.
+create or replace function pawl._skipped_failure(p_step pawl_data.flow_step, p_task int, p_error json)
+returns json
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return json_build_object('code', 'failed', 'message', format('step %s failed: %s', pawl._task_name(p_step.name, p_task), pawl._error_text(p_error)),
+        'spreads', p_step.failed = 'skip_all', 'error', p_error);
+end
+$$;
+comment on function pawl._skipped_failure(pawl_data.flow_step, int, json) is 'why a task that failed was skipped';
 
 -- Returns why a step must be skipped together with one of its dependencies, or null.
 create or replace function pawl._skipped_before(p_run pawl_data.task, p_step pawl_data.flow_step)

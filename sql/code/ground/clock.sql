@@ -19,6 +19,17 @@ Locks: none.
 Errors: none.
 Limits: the cost is constant.';
 
+-- The time of a call that makes tasks ready. 1. A, a trigger, reads the clock: its task is due at 12:00:00.000. 2. B, a claim, reads the clock
+-- later, and notes which transactions have an id. 3. A gets its id. B would take A for a transaction that began after its look, and a mark
+-- of B would hide the task of A (see _pick). So A gets its id first.
+create or replace function pawl._write_time()
+returns timestamptz
+language sql
+volatile
+-- guard:id_before_clock
+return case when pg_current_xact_id() is not null then pawl.now() end;
+comment on function pawl._write_time() is 'the time, read after the transaction has its id';
+
 -- Durations are exact: a day has 24 hours, a month 30 days, twelve months make 365.25 days. PostgreSQL itself adds days and months by the
 -- calendar of the session: 1. A triggers a run with a delay of 200 days, and its session has TimeZone Europe/Berlin. 2. B, in UTC, triggers
 -- another. Without this, the first would start an hour earlier or later than the second if the clocks of Berlin change on the way.

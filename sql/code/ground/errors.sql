@@ -20,7 +20,8 @@ as $$
         ('PW009', 'too_large', 'a payload, name or list is over its limit', false),
         ('PW010', 'busy', 'another transaction holds what the call needs; send the call again', true),
         ('PW011', 'protocol', 'the worker and this schema do not speak the same protocol', false),
-        ('PW012', 'old_epoch', 'the session belongs to an epoch that an operator has closed; register again', false)
+        ('PW012', 'old_epoch', 'the session belongs to an epoch that an operator has closed; register again', false),
+        ('PW013', 'maintenance', 'an operator has paused everything and refuses triggers; send the call again later', true)
 $$;
 comment on function pawl.errors() is
 'The SQLSTATE codes that pawl raises, with a name, a meaning and whether the same call may be sent again.

@@ -44,7 +44,7 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return array['run', 'input', 'step', 'audit', 'note'];
+    return array['run', 'input', 'step', 'audit', 'note', 'tag'];
 end
 $$;
 comment on function pawl._run_tables() is 'tables that are partitioned by the day in a run''s id';

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- First file of the code. Functions are replaced in place, so that calls continue during the install and public functions keep their
--- grants. The comment of every private function marks it as a leftover, until a later file has made it again. leftovers.sql drops the
--- functions that still have the mark.
+-- grants. The comment of every function of pawl marks it as a leftover, until a later file has made it again. leftovers.sql drops the
+-- functions that still have the mark: private ones of another version, and public ones whose new version has other arguments. Without
+-- this a call that leaves out arguments would fit both signatures, and PostgreSQL would refuse it.
 
 do $pawl_reset$
 declare
@@ -22,10 +23,12 @@ begin
     for v_function in
         select p.oid::pg_catalog.regprocedure
         from pg_catalog.pg_proc p
-        where p.pronamespace = 'pawl'::pg_catalog.regnamespace and p.proname like '\_%'
+        where p.pronamespace = 'pawl'::pg_catalog.regnamespace
+          -- Comments of pawl's public functions have this line. A function that the owner has made in this schema stays.
+          and (p.proname like '\_%' or pg_catalog.obj_description(p.oid, 'pg_proc') like E'%\nIf repeated: %')
     loop
         -- Dynamic because the list comes from the catalog.
-        execute pg_catalog.format('comment on function %s is %L', v_function, 'leftover');
+        execute pg_catalog.format('comment on routine %s is %L', v_function, 'leftover');
     end loop;
 end
 $pawl_reset$;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, roll-up of metrics. Each chore is a row of pawl_data.chore.
+-- Slow housekeeping: partitions ahead, retention, old keys, topics and sessions, lanes, roll-up of metrics. Each chore is a row of pawl_data.chore.
 
 -- Does one chore, the one that has been due longest, under the lock of its row. With p_tables only the chore tables, which drops empty
 -- tables and makes other transactions wait; without, only other chores. Returns true if a chore was due.
@@ -20,7 +20,7 @@ begin
     -- would wait until the clock gets there again. Infinity means off.
     -- guard:chore_clock
     where (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')
-      and c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') and (c.chore = 'tables') = p_tables
+      and c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'schedules', 'subscriptions', 'claims') and (c.chore = 'tables') = p_tables
     order by c.due_at
     limit 1
     for update skip locked;
@@ -37,6 +37,10 @@ begin
             when 'topics' then pawl._chore_topics(p_now, v_chore)
             when 'rollup' then pawl._chore_rollup(p_now, v_chore)
             when 'tables' then pawl._chore_tables(p_now)
+            when 'calendar' then pawl._chore_calendar(p_now)
+            when 'lanes' then pawl._chore_lanes(p_now, v_chore)
+            when 'lines' then pawl._chore_lines(v_chore)
+            when 'bulks' then pawl._chore_bulks(p_now)
             else pawl._chore_workers(p_now) end;
     exception
         when others then
@@ -162,11 +166,15 @@ begin
         from pawl_data.topic d
         where (d.tenant, d.topic, d.key) > (v_from ->> 0, v_from ->> 1, v_from ->> 2)
           and (d.tenant, d.topic, d.key) <= (v_last ->> 0, v_last ->> 1, v_last ->> 2)
-          and d.touched_at < v_old and not pawl._is_awaited(d.tenant, d.topic, d.key)
+          -- 1. The clock is days ahead, and an event is emitted. 2. The clock is set back, and the row is used again. 3. The row is old by its
+          -- last use, but the event is retained. Without this test, the row would go, and a wait would not look for the event.
+          -- guard:topics_emitted
+          and d.touched_at < v_old and d.emitted_at < v_old and not pawl._is_awaited(d.tenant, d.topic, d.key)
         order by d.tenant, d.topic, d.key
         limit 1000
         for update skip locked));
     delete from pawl_data.queue_mark m where m.marked_at < p_now - interval '1 min';
+    perform pawl._forget_held(p_now);
     update pawl_data.chore c set position = case when v_count = 1000 then v_last::text end where c.chore = 'topics';
     return case when v_count = 1000 then interval '1 s' else interval '1 min' end;
 end
@@ -194,6 +202,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_session bigint;
+    v_rings int;
 begin
     -- 1. A claims tasks and stays in its transaction. 2. B sweeps the session, sees no task of it, and ends it. 3. A commits: its tasks are
     -- held by an ended session. No sweep finds them, so without this chore no worker would ever get them.
@@ -220,8 +229,11 @@ begin
         where d.ended_at < pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row)) limit 500));
     delete from pawl_data.metric m
     where m.minute < pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row)) - interval '720 hours';
-    return interval '10 s';
+    -- guard:rings_deleted
+    delete from pawl_data.ring r where r.ctid = any (array(select d.ctid from pawl_data.ring d limit 10000 for update skip locked));
+    get diagnostics v_rings = row_count;
+    return case when v_rings = 10000 then interval '1 s' else interval '10 s' end;
 end
 $$;
-comment on function pawl._chore_workers(timestamptz) is 'takes back what ended sessions still hold, and forgets those that ended long ago';
+comment on function pawl._chore_workers(timestamptz) is 'takes back what ended sessions still hold, and forgets those that ended long ago and what was notified';
 

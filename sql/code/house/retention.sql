@@ -308,6 +308,7 @@ begin
     delete from pawl_data.audit_kept d where d.run_id = any (v_old);
     delete from pawl_data.note_kept d where d.run_id = any (v_old);
     delete from pawl_data.input_kept d where d.run_id = any (v_old);
+    delete from pawl_data.tag_kept d where d.run_id = any (v_old);
     delete from pawl_data.run_kept d where d.run_id = any (v_old);
     -- guard:kept_goes_on
     update pawl_data.chore c set position = case when v_looked = 1000 or v_rows >= 10000 then v_last::text end where c.chore = 'kept';

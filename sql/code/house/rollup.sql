@@ -23,23 +23,138 @@ begin
     if v_to <= v_from then
         return interval '10 s';
     end if;
-    insert into pawl_data.metric (workflow_id, minute, tenant, succeeded, failed, cancelled, seconds_sum, seconds_max, waited_sum)
-    select q.workflow_id, date_trunc('minute', r.ended_at), r.tenant, count(*) filter (where r.status = 's'),
-           count(*) filter (where r.status = 'e'), count(*) filter (where r.status = 'c'),
-           sum(date_part('epoch', r.ended_at - coalesce(r.started_at, r.ended_at))),
-           max(date_part('epoch', r.ended_at - coalesce(r.started_at, r.ended_at))),
-           sum(date_part('epoch', coalesce(r.started_at, r.ended_at) - r.triggered_at))
-    from pawl._ended_between(v_from, v_to) r
-    join pawl_data.queue q on q.queue_id = r.queue_id
-    group by 1, 2, 3
-    on conflict on constraint metric_pkey do update
-    set succeeded = excluded.succeeded, failed = excluded.failed, cancelled = excluded.cancelled,
-        seconds_sum = excluded.seconds_sum, seconds_max = excluded.seconds_max, waited_sum = excluded.waited_sum;
+    perform pawl._count_ended(v_from, v_to);
     update pawl_data.chore c set position = date_part('epoch', v_to)::bigint::text where c.chore = 'rollup';
     return interval '10 s';
 end
 $$;
 comment on function pawl._chore_rollup(timestamptz, pawl_data.chore) is 'counts the runs that ended, by minute';
+
+-- Upper bounds of the buckets of durations, in seconds. What is longer is in one more bucket.
+create or replace function pawl._bounds()
+returns double precision[]
+language sql
+immutable
+return array[0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 86400]::double precision[];
+comment on function pawl._bounds() is 'upper bounds of the buckets of durations';
+
+-- The number of the bucket of a duration, from 1: a duration that is equal to a bound belongs to the bucket that it is the bound of. So the
+-- bounds are negated, because width_bucket() has the lower bound in a bucket.
+create or replace function pawl._bucket(p_seconds double precision)
+returns int
+language sql
+immutable
+return 15 - width_bucket(- p_seconds, array[-86400, -7200, -1800, -300, -60, -30, -10, -5, -2.5, -1, -0.5, -0.1, -0.05, -0.01]::double precision[]);
+comment on function pawl._bucket(double precision) is 'the bucket of a duration';
+
+-- Counts runs that ended in [p_from, p_to), which are whole minutes. The caller holds the row of the chore.
+create or replace function pawl._count_ended(p_from timestamptz, p_to timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    -- Workflows after these share one label, so that a scraper gets a bounded number of series.
+    v_named_max constant int := 500;
+begin
+    with part as materialized (
+        -- Few rows for each minute, from which all that follows is added up.
+        select e.workflow_id, e.minute, e.tenant, e.status, case when e.started then pawl._bucket(e.seconds) end as seconds_no,
+               pawl._bucket(e.waited) as waited_no, count(*) as n, sum(e.seconds) as seconds_sum, max(e.seconds) as seconds_max,
+               sum(e.waited) as waited_sum
+        from (
+            select q.workflow_id, date_trunc('minute', r.ended_at) as minute, r.tenant, r.status, r.started_at is not null as started,
+                   date_part('epoch', r.ended_at - coalesce(r.started_at, r.ended_at)) as seconds,
+                   date_part('epoch', coalesce(r.started_at, r.ended_at) - r.triggered_at) as waited
+            from pawl._ended_between(p_from, p_to) r
+            join pawl_data.queue q on q.queue_id = r.queue_id
+        ) e
+        group by 1, 2, 3, 4, 5, 6
+    ), bucket as (
+        select p.workflow_id, p.minute, p.tenant, b.no, coalesce(sum(p.n) filter (where p.seconds_no = b.no), 0) as seconds_n,
+               coalesce(sum(p.n) filter (where p.waited_no = b.no), 0) as waited_n
+        from part p
+        cross join generate_series(1, 15) b (no)
+        group by 1, 2, 3, 4
+    ), counted as materialized (
+        select e.*, h.seconds_buckets, h.waited_buckets
+        from (
+            select p.workflow_id, p.minute, p.tenant, coalesce(sum(p.n) filter (where p.status = 's'), 0) as succeeded,
+                   coalesce(sum(p.n) filter (where p.status = 'e'), 0) as failed, coalesce(sum(p.n) filter (where p.status = 'c'), 0) as cancelled,
+                   sum(p.seconds_sum) as seconds_sum, max(p.seconds_max) as seconds_max, sum(p.waited_sum) as waited_sum
+            from part p
+            group by 1, 2, 3
+        ) e
+        join (
+            select b.workflow_id, b.minute, b.tenant, array_agg(b.seconds_n::bigint order by b.no) as seconds_buckets,
+                   array_agg(b.waited_n::bigint order by b.no) as waited_buckets
+            from bucket b
+            group by 1, 2, 3
+        ) h on h.workflow_id = e.workflow_id and h.minute = e.minute and h.tenant = e.tenant
+    ), stored as (
+        insert into pawl_data.metric (workflow_id, minute, tenant, succeeded, failed, cancelled, seconds_sum, seconds_max, waited_sum,
+                                      seconds_buckets, waited_buckets)
+        select c.* from counted c
+        on conflict on constraint metric_pkey do update
+        set succeeded = excluded.succeeded, failed = excluded.failed, cancelled = excluded.cancelled,
+            seconds_sum = excluded.seconds_sum, seconds_max = excluded.seconds_max, waited_sum = excluded.waited_sum,
+            seconds_buckets = excluded.seconds_buckets, waited_buckets = excluded.waited_buckets
+    ), gained as materialized (
+        -- 1. A minute is counted. 2. The clock is moved backward by more than an hour, and counting begins again. 3. The minute is counted
+        -- again, with what ended in it since. Only that is added: a total counts each run once. If runs were purged in between, a count is
+        -- lower than before; a total never falls.
+        -- guard:totals_once
+        select c.workflow_id, greatest(c.succeeded - coalesce(m.succeeded, 0), 0) as succeeded,
+               greatest(c.failed - coalesce(m.failed, 0), 0) as failed, greatest(c.cancelled - coalesce(m.cancelled, 0), 0) as cancelled,
+               greatest(c.seconds_sum - coalesce(m.seconds_sum, 0), 0) as seconds_sum,
+               greatest(c.waited_sum - coalesce(m.waited_sum, 0), 0) as waited_sum,
+               pawl._gained(m.seconds_buckets, c.seconds_buckets) as seconds_buckets, pawl._gained(m.waited_buckets, c.waited_buckets) as waited_buckets
+        from counted c
+        left join pawl_data.metric m on m.workflow_id = c.workflow_id and m.minute = c.minute and m.tenant = c.tenant
+    )
+    insert into pawl_data.metric_total as t (workflow_id, named, succeeded, failed, cancelled, seconds_sum, waited_sum, seconds_buckets, waited_buckets)
+    select g.workflow_id,
+           -- Those that have a row come last: they keep what they are, and must not take the numbers of new ones.
+           -- guard:named_new
+           (select count(*) from pawl_data.metric_total o where o.named)
+           + row_number() over (order by exists (select from pawl_data.metric_total o where o.workflow_id = g.workflow_id), g.workflow_id) <= v_named_max,
+           sum(g.succeeded), sum(g.failed), sum(g.cancelled), sum(g.seconds_sum), sum(g.waited_sum),
+           array(select sum(x.seconds_buckets[b]) from gained x, generate_series(1, 15) b where x.workflow_id = g.workflow_id group by b order by b),
+           array(select sum(x.waited_buckets[b]) from gained x, generate_series(1, 15) b where x.workflow_id = g.workflow_id group by b order by b)
+    from gained g
+    group by g.workflow_id
+    on conflict on constraint metric_total_pkey do update
+    set succeeded = t.succeeded + excluded.succeeded, failed = t.failed + excluded.failed, cancelled = t.cancelled + excluded.cancelled,
+        seconds_sum = t.seconds_sum + excluded.seconds_sum, waited_sum = t.waited_sum + excluded.waited_sum,
+        seconds_buckets = pawl._added(t.seconds_buckets, excluded.seconds_buckets), waited_buckets = pawl._added(t.waited_buckets, excluded.waited_buckets);
+end
+$$;
+comment on function pawl._count_ended(timestamptz, timestamptz) is 'counts the runs that ended within whole minutes';
+
+create or replace function pawl._gained(p_before bigint[], p_after bigint[])
+returns bigint[]
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return array(select greatest(u.after - coalesce(u.before, 0), 0) from unnest(p_before, p_after) with ordinality u (before, after, no) order by u.no);
+end
+$$;
+comment on function pawl._gained(bigint[], bigint[]) is 'by how much each number has risen';
+
+create or replace function pawl._added(p_one bigint[], p_other bigint[])
+returns bigint[]
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return array(select coalesce(u.one, 0) + coalesce(u.other, 0) from unnest(p_one, p_other) with ordinality u (one, other, no) order by u.no);
+end
+$$;
+comment on function pawl._added(bigint[], bigint[]) is 'sums of numbers at the same place';
 
 -- Returns runs that ended in [p_from, p_to). Reads the partitions of the last two days from their ends backward, 64 pages at a time. Stops
 -- at rows that ended more than two minutes before p_from.

@@ -29,6 +29,9 @@ begin
             update pawl_data.task t
             set fence = t.fence + 1, place = 'w', due_at = 'infinity', session_id = null, request = null, started = false
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+            if p_task.lane is not null then
+                perform pawl._leave_lane(p_task, p_now);
+            end if;
         end if;
         return;
     end if;
@@ -60,6 +63,10 @@ begin
         due_at = case when t.paused is not null then 'infinity' else p_now end,
         reason = case when t.paused is not null then 'operator' end
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    -- guard:sweep_leaves_lane
+    if p_task.lane is not null then
+        perform pawl._leave_lane(p_task, p_now);
+    end if;
 end
 $$;
 comment on function pawl._make_free(pawl_data.task, timestamptz, boolean, int) is 'makes a held task ready again under a raised fence';
@@ -254,7 +261,7 @@ begin
         v_count := v_count + pawl._release_held(v_session, p_now, p_max - v_count, v_session >> 32 = v_epoch, p_each);
         if not exists (select from pawl_data.task t where t.place = 'h' and t.session_id = v_session) then
             update pawl_data.worker w
-            set ended_at = p_now, idle = false, running = null,
+            set ended_at = p_now, idle = false, listens = false, running = null,
                 ended_why = case when w.session_id >> 32 <> v_epoch then 'epoch' else 'lost' end
             where w.session_id = v_session
             returning w.queue_ids into v_queues;

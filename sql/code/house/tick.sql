@@ -42,6 +42,7 @@ begin
     -- guard:late_tick_unbound
     if v_overdue > 2000000 and p_unbound then
         -- Other sessions do not do the same for a tenth of a second; a tick stays due.
+        p_now := pawl._write_time();
         perform setval('pawl_data.housekeeping_clock', greatest(pawl._micros(p_now) - 1900000, 0));
         -- At most 30 of the 50 are timers: more of these may come due in every tenth of a second.
         v_left := v_left - pawl._do_piece('timers', p_now, 30, null);
@@ -91,10 +92,80 @@ begin
         when 'timers' then pawl._promote(p_now, p_max, p_tenant, p_each)
         when 'sessions' then pawl._sweep(p_now, p_max, p_tenant, p_each)
         when 'limits' then pawl._enforce_limits(p_now, p_max, p_tenant, p_each)
+        when 'schedules' then pawl._fire(p_now, p_max, p_tenant, p_each)
+        when 'subscriptions' then pawl._start_runs(p_now, p_max, p_tenant, p_each)
         else pawl._deliver_more(p_now, p_max, p_tenant, p_each) end;
 end
 $$;
 comment on function pawl._work_piece(text, timestamptz, int, text, boolean) is 'a piece of housekeeping, with each row protected or all together';
+
+-- The pieces of a tick that have something to do.
+create or replace function pawl._tick_pieces(p_now timestamptz)
+returns int[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_epoch int := pawl._epoch();
+begin
+    -- A piece is a transaction, and while all workers are idle nearly every piece would find nothing. Each of these conditions holds
+    -- whenever its piece has work, and sometimes when it has none. The chore tables does not count, because it stays due where the owner
+    -- does not tick; it is done when another chore is due.
+    -- Sessions precede timers. 1. A calls tick(), while the lease of another session has expired. 2. Timers take longer than the lease of A.
+    -- 3. The heartbeat of A waits on its connection, after the tick. If sessions came after timers, the tick of A would end its session.
+    -- guard:tick_sessions_first
+    return array(
+        select 2 where exists (
+            select from pawl_data.worker w
+            where w.ended_at is null
+              and (w.lease_until < p_now or w.session_id >> 32 <> v_epoch or w.lease_until - p_now > w.lease))
+        union all
+        select 1 where exists (select from pawl_data.task t where t.place = 'w' and t.due_at <= p_now)
+        union all
+        select 3 where exists (select from pawl_data.wait w where w.kind = 'l' and w.due_at <= p_now)
+                       or exists (select from pawl_data.worker w where w.ended_at is null and w.next_limit_at < p_now and w.next_limit_at < 'infinity')
+        union all
+        select 4 where exists (select from pawl_data.delivery d where d.due_at <= p_now or d.due_at > p_now + interval '1 hour')
+        union all
+        select 5 where exists (select from pawl_data.schedule s where not s.paused and s.fire_at <= p_now)
+                       and not (select s.paused from pawl_data.setting s where s.only_row)
+        union all
+        select 6 where (exists (select from pawl_data.subscription_event) or pawl._held_subscriptions(p_now, 1, null) <> '{}')
+                       and not (select s.paused from pawl_data.setting s where s.only_row)
+        union all
+        select 7 where exists (
+            select from pawl_data.chore c
+            where c.chore <> 'tables' and (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')));
+end
+$$;
+comment on function pawl._tick_pieces(timestamptz) is 'the pieces of housekeeping that have something to do';
+
+-- Whether a worker that rests should tick. If there is nothing to do, it moves the clock as a tick would: otherwise the next claim would find
+-- it late, and look for work of housekeeping itself.
+create or replace function pawl._tick_needed(p_now timestamptz, p_unbound boolean)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if pawl._tick_overdue(p_now) < 0 then
+        return false;
+    end if;
+    if pawl._tick_pieces(p_now) <> '{}' then
+        return true;
+    end if;
+    -- guard:rest_clock
+    if p_unbound then
+        perform setval('pawl_data.housekeeping_clock', pawl._micros(p_now) + 100000);
+    end if;
+    return false;
+end
+$$;
+comment on function pawl._tick_needed(timestamptz, boolean) is 'whether a tick is due and has something to do';
 
 -- Begins a tick. Returns the pieces that have something to do; none if no tick is due. A session that is bound to a tenant does not move
 -- the clock, which all sessions share. It does not begin while other sessions tick in time.
@@ -109,7 +180,6 @@ set jit to off
 as $$
 declare
     v_now timestamptz := pawl.now();
-    v_epoch int := pawl._epoch();
 begin
     if not p_force and pawl._tick_overdue(v_now) < 0 then
         return array[]::int[];
@@ -118,27 +188,9 @@ begin
         perform setval('pawl_data.housekeeping_clock', pawl._micros(v_now) + 100000);
     end if;
     if p_force then
-        return array[1, 2, 3, 4, 5];
+        return array[2, 1, 3, 4, 5, 6, 7];
     end if;
-    -- A piece is a transaction, and while all workers are idle nearly every piece would find nothing. Each of these conditions holds
-    -- whenever its piece has work, and sometimes when it has none. The chore tables does not count, because it stays due where the owner
-    -- does not tick; it is done when another chore is due.
-    return array(
-        select 1 where exists (select from pawl_data.task t where t.place = 'w' and t.due_at <= v_now)
-        union all
-        select 2 where exists (
-            select from pawl_data.worker w
-            where w.ended_at is null
-              and (w.lease_until < v_now or w.session_id >> 32 <> v_epoch or w.lease_until > pawl._shift(v_now, w.lease)))
-        union all
-        select 3 where exists (select from pawl_data.wait w where w.kind = 'l' and w.due_at <= v_now)
-                       or exists (select from pawl_data.worker w where w.ended_at is null and w.next_limit_at < v_now and w.next_limit_at < 'infinity')
-        union all
-        select 4 where exists (select from pawl_data.delivery d where d.due_at <= v_now or d.due_at > v_now + interval '1 hour')
-        union all
-        select 5 where exists (
-            select from pawl_data.chore c
-            where c.chore <> 'tables' and (c.due_at <= v_now or c.due_at > v_now + interval '1 hour' and c.due_at < 'infinity')));
+    return pawl._tick_pieces(v_now);
 end
 $$;
 comment on function pawl._tick_begins(boolean) is 'the pieces of a tick that have something to do';
@@ -156,15 +208,16 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_tenant text := pawl._bound_tenant();
 begin
     perform pawl._only_read_committed('tick');
-    if p_piece between 1 and 4 then
+    if p_piece between 1 and 6 then
         -- guard:tick_tenant
-        return pawl._do_piece((array['timers', 'sessions', 'limits', 'deliveries'])[p_piece], v_now, 100, v_tenant)
-            -- A page is of one delivery, and others may be due.
-            >= case when p_piece = 4 then 1 else 100 end;
+        return pawl._do_piece((array['timers', 'sessions', 'limits', 'deliveries', 'schedules', 'subscriptions'])[p_piece], v_now,
+                case p_piece when 6 then 200 when 5 then 20 when 4 then 1000 else 100 end, v_tenant)
+            -- A page is of one delivery, schedules are fired for 10 ms, and runs of events are started for 50 ms: others may be due.
+            >= case when p_piece in (4, 5, 6) then 1 else 100 end;
     end if;
     -- guard:tick_chores
     return v_tenant is null and pawl._do_chore(v_now, false);
@@ -214,7 +267,7 @@ begin
             exit when not pawl._tick_piece(v_piece);
         end loop;
     end loop;
-    if v_piece = 5 and pg_catalog.has_function_privilege('pawl._tick_tables()', 'execute') then
+    if v_piece = 7 and pg_catalog.has_function_privilege('pawl._tick_tables()', 'execute') then
         for v_turn in 1..20 loop
             commit;
             set transaction isolation level read committed, read write;
@@ -226,11 +279,11 @@ begin
 end
 $$;
 comment on procedure pawl.tick(boolean) is
-'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
+'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, schedules, runs that events start, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics, the calendar of schedules. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
 If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables; each for the time of one piece.
 Errors: 2D000 it was called in a transaction block, or in a pipeline after another statement, 25006 the server is a standby.
-Limits: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 100 waits, 5 chores.';
+Limits: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 1,000 waits, 100 schedules or 50 ms, 1,000 runs of events or 250 ms, 5 chores.';
 
 -- Makes waiting tasks ready whose time has come. due_at becomes the time at which they became ready, so that a claim that scans from a mark
 -- on finds them.
@@ -349,22 +402,23 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
 begin
     perform pawl._only_read_committed('housekeep');
     perform pawl._only_unbound('housekeep');
     perform pawl._do_piece('timers', v_now, 500, null);
     perform pawl._do_piece('sessions', v_now, 500, null);
     perform pawl._do_piece('limits', v_now, 100, null);
-    perform pawl._do_piece('deliveries', v_now, 500, null);
+    perform pawl._do_piece('deliveries', v_now, 1000, null);
+    perform pawl._do_piece('schedules', v_now, 100, null);
     for v_n in 1..10 loop
         exit when not pawl._do_chore(v_now, false);
     end loop;
 end
 $$;
 comment on function pawl.housekeep() is
-'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
+'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries, schedules and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
 If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables.
 Errors: PW007 the role is bound to one tenant, PW008 isolation level.
-Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 500 waits, 10 chores.';
+Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 1,000 waits, 100 schedules or 10 ms, 10 chores.';

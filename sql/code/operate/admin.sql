@@ -33,7 +33,7 @@ begin
         -- Wakes one idle worker for each tenant that has its own workers, and one that is not bound to a tenant.
         perform pawl._wake_one(q.queue_id, k.tenant, pawl.now())
         from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id
-        cross join (select distinct k.tenant from pawl_data.worker k where k.idle and k.ended_at is null) k
+        cross join (select distinct k.tenant from pawl_data.worker k where k.listens and k.ended_at is null) k
         where case p_subject when 'queue' then q.name else w.name end = p_name;
     end if;
     return 'ok';
@@ -126,7 +126,7 @@ begin
     perform pawl._only_read_committed('drain_worker');
     perform pawl._only_unbound('drain_worker');
     -- guard:drain_idle
-    update pawl_data.worker w set draining = true, idle = false where w.session_id = session and w.ended_at is null and not w.draining;
+    update pawl_data.worker w set draining = true, idle = false, listens = false where w.session_id = session and w.ended_at is null and not w.draining;
     get diagnostics v_done = row_count;
     if v_done = 0 then
         if not exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null) then

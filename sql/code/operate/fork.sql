@@ -13,7 +13,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_bound text := pawl._bound_tenant();
     v_task pawl_data.task;
     v_run pawl_data.run;
@@ -48,6 +48,13 @@ begin
     select w.* into v_workflow
     from pawl_data.queue q join pawl_data.workflow w on w.workflow_id = q.workflow_id
     where q.queue_id = coalesce(v_task.queue_id, v_run.queue_id);
+    -- The input of such a run is a command, which a role that is bound to a tenant must not choose.
+    -- guard:crontab_fork
+    if input is not null and v_bound is not null and starts_with(v_workflow.name, 'crontab.') then
+        answer := 'refused';
+        return next;
+        return;
+    end if;
     if from_step is not null and v_workflow.flow then
         select s.step_no into v_seq
         from pawl_data.flow_step s where s.workflow_id = v_workflow.workflow_id and s.name = from_step and s.step_no > 0;
@@ -73,6 +80,9 @@ begin
     perform pawl._insert_run(v_now, v_workflow.queue_id, v_workflow.run_timeout, null, run_id, false, v_input,
         coalesce(v_task.tenant, v_run.tenant), coalesce(v_task.priority, v_run.priority), null,
         coalesce(v_task.metadata, v_run.metadata), null, coalesce(v_task.limit_key, v_run.limit_key), null, null, null, false);
+    if pawl._tags_of(run) is not null then
+        perform pawl._add_tags(array[run_id], coalesce(v_task.tenant, v_run.tenant), pawl._tags_of(run));
+    end if;
     if v_workflow.flow then
         copied := pawl._fork_flow(run, run_id, v_workflow.workflow_id, from_step, v_now);
     else
@@ -100,7 +110,7 @@ begin
 end
 $$;
 comment on function pawl.fork(uuid, text, json, text) is
-'Makes a new run from an ended or paused one. With from_step, the SUCCESS records of steps that started before it are copied, marked with their source and never undone by the fork; without, it starts from the beginning. No key is carried over. Answers ok with the new run, refused (the source runs or is queued), no_such_step, busy, not_found.
+'Makes a new run from an ended or paused one. With from_step, the SUCCESS records of steps that started before it are copied, marked with their source and never undone by the fork; without, it starts from the beginning. Metadata and tags are carried over, the key is not. Answers ok with the new run, refused (the source runs or is queued), no_such_step, busy, not_found.
 If repeated: makes another run.
 Locks: the row of a source that has ended, if another transaction does not have it.
 Errors: PW008 isolation level, PW009 payload over a limit, PW010 the source was purged during the call.

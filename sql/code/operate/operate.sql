@@ -90,7 +90,7 @@ declare
     -- Locked in the order of the ids, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_task pawl_data.task;
 begin
@@ -130,7 +130,7 @@ declare
     -- Locked in the order of the ids, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_task pawl_data.task;
     v_error json;
@@ -196,11 +196,15 @@ begin
                 set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
                         'due', case when t.place = 'w' then t.due_at end, 'reason', t.reason),
                     -- A run that was ready is ready again after resume, whatever else it waits for.
-                    woken = t.woken or t.place in ('r', 's'),
+                    woken = t.woken or t.place in ('r', 's', 'l'),
                     place = case when t.place in ('h', 'o') then t.place else 'w' end,
                     due_at = case when t.place in ('h', 'o') then t.due_at else 'infinity' end,
                     reason = case when t.place in ('h', 'o') then t.reason else 'operator' end
                 where t.run_id = v_task.run_id and t.paused is null;
+                -- guard:pause_leaves_lane
+                if v_task.place = 'l' then
+                    perform pawl._leave_lane(v_task, v_now);
+                end if;
                 perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', why),
                     coalesce(by, pawl._caller()));
             end if;
@@ -232,7 +236,7 @@ declare
     -- Locked in the order of the ids, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_task pawl_data.task;
     v_due timestamptz;

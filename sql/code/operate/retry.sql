@@ -16,7 +16,7 @@ declare
     -- Opened in the order of the keys that they take again, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
 begin
     perform pawl._check_ids('retry', runs);
     for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(runs) o loop
@@ -117,13 +117,13 @@ begin
     end if;
     insert into pawl_data.task (run_id, task_no, queue_id, place, priority, round, fence, execution, recorded, attached, undo,
                            rolling_back, kept, input_apart, due_at, triggered_at, started_at, tenant, limit_key, key, parent_id, input,
-                           metadata, ending)
+                           metadata, version, ending)
     values (p_run, 0, v_run.queue_id, case when v_flow and not p_rollback then 'o' else 'r' end, v_run.priority, v_run.round + 1, v_run.fence + 1, v_run.execution, true,
             v_timeout is not null or v_run.key_freed,
             exists (select from pawl._steps(array[p_run]) s where s.undo is not null) or v_flow and exists (
                 select from pawl_data.flow_step f where f.workflow_id = v_workflow and f.undo is not null), p_rollback, v_kept,
             v_run.input_apart, p_now, v_run.triggered_at, v_run.started_at, v_run.tenant, v_run.limit_key, v_run.key,
-            v_run.parent_id, v_first.input, v_run.metadata,
+            v_run.parent_id, v_first.input, v_run.metadata, v_run.version,
             case when p_rollback then json_build_object('status', coalesce(v_run.error ->> 'status', pawl._state_name(v_run.status)), 'error',
                 coalesce(v_run.error -> 'cause', v_run.error), 'at', p_now) end)
     on conflict on constraint task_pkey do nothing;
@@ -183,7 +183,7 @@ declare
     -- Opened in the order of the keys that they take again, answered in the order given.
     v_answers text[] := array[]::text[];
     v_n bigint;
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
 begin
     perform pawl._check_ids('rollback_retry', runs);
     for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(runs) o loop
@@ -211,7 +211,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_answer text;
     v_run pawl_data.run;
     v_task pawl_data.task;

@@ -119,7 +119,7 @@ begin
     elsif exists (select from pawl_data.task t where t.run_id = p_run.run_id and t.place::text = 'h') then
         reason := 'a worker holds it';
     elsif exists (
-        select from pawl_data.task t where t.run_id = p_run.run_id and (t.place in ('r', 's') or t.place = 'w' and t.due_at <= p_now)) then
+        select from pawl_data.task t where t.run_id = p_run.run_id and (t.place in ('r', 's', 'l') or t.place = 'w' and t.due_at <= p_now)) then
         answer := 'already';
     elsif p_step is not null then
         reason := format('step "%s" neither sleeps nor waits for its next attempt', p_step);
@@ -147,7 +147,7 @@ declare
     v_answers text[] := array[]::text[];
     v_reasons text[] := array[]::text[];
     v_n bigint;
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_run pawl_data.task;
     v_task pawl_data.task;

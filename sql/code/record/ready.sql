@@ -23,6 +23,44 @@ end
 $$;
 comment on function pawl._make_ready(pawl_data.task, timestamptz) is 'makes a waiting task ready, or marks a held one as woken';
 
+-- The same for many tasks, which the caller has locked: wakes a worker for each queue.
+create or replace function pawl._make_ready(p_runs uuid[], p_tasks int[], p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_queue record;
+    v_bound boolean := (select s.tenants_bound from pawl_data.setting s where s.only_row);
+    -- By their places: a join that is planned while the table is empty would read all of it.
+    v_tids tid[] := array(
+        select t.ctid
+        from unnest(p_runs, p_tasks) i (run_id, task_no)
+        cross join lateral (select t.ctid from pawl_data.task t where t.run_id = i.run_id and t.task_no = i.task_no offset 0) t);
+begin
+    for v_queue in
+        with ready as (
+            update pawl_data.task t
+            set recorded = true,
+                woken = t.woken or t.place = 'h' or t.paused is not null,
+                place = case when t.place = 'w' and t.paused is null then pawl._ready_place(t.crashes) else t.place end,
+                due_at = case when t.place = 'w' and t.paused is null then p_now else t.due_at end,
+                reason = case when t.place = 'w' and t.paused is null then null else t.reason end
+            where t.ctid = any (v_tids)
+            returning t.queue_id, case when v_bound then t.tenant else '' end as tenant, t.place in ('r', 's') as is_ready
+        )
+        select r.queue_id, r.tenant from ready r where r.is_ready group by r.queue_id, r.tenant
+    loop
+        perform pawl._wake_one(v_queue.queue_id, v_queue.tenant, p_now);
+    end loop;
+end
+$$;
+comment on function pawl._make_ready(uuid[], int[], timestamptz) is 'makes waiting tasks ready, or marks held ones as woken';
+
 create or replace function pawl._ready_place(p_crashes int)
 returns "char"
 language plpgsql
@@ -46,6 +84,10 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    -- guard:drift_leaves_lane
+    if p_task.lane is not null then
+        perform pawl._leave_lane(p_task, p_now);
+    end if;
     update pawl_data.task t
     set place = 'w', session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',
         reason = 'drift', recorded = true, woken = true,
@@ -58,7 +100,7 @@ end
 $$;
 comment on function pawl._pause_for_drift(pawl_data.task, timestamptz, text, text, text) is 'pauses a run whose code no longer fits its records';
 
--- Makes waiting tasks, locked by the caller, ready, and wakes a worker for each queue.
+-- Makes waiting tasks that are due, locked by the caller, ready, and wakes a worker for each queue.
 create or replace function pawl._make_ready(p_tids tid[], p_now timestamptz)
 returns int
 language plpgsql

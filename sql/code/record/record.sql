@@ -21,7 +21,8 @@ end
 $$;
 comment on function pawl._steps(uuid[]) is 'the recorded steps of runs, wherever they live';
 
--- The same for some tasks of the runs only; p_tasks null: for all.
+-- The same for some tasks of the runs only; p_tasks null: for all. By the number of each task: with = any (p_tasks) the planner may read the records
+-- of all tasks, and filter them, if its statistics are of another run.
 create or replace function pawl._steps_of(p_ids uuid[], p_tasks int[])
 returns setof pawl_data.step
 language plpgsql
@@ -38,9 +39,13 @@ begin
         return;
     end if;
     return query
-    select s.* from pawl_data.step s where s.run_id = any (p_ids) and s.task_no = any (p_tasks)
+    select s.*
+    from (select distinct t.task_no from unnest(p_tasks) t (task_no)) t
+    cross join lateral (select s.* from pawl_data.step s where s.run_id = any (p_ids) and s.task_no = t.task_no offset 0) s
     union all
-    select k.* from pawl_data.step_kept k where k.run_id = any (p_ids) and k.task_no = any (p_tasks);
+    select k.*
+    from (select distinct t.task_no from unnest(p_tasks) t (task_no)) t
+    cross join lateral (select k.* from pawl_data.step_kept k where k.run_id = any (p_ids) and k.task_no = t.task_no offset 0) k;
 end
 $$;
 comment on function pawl._steps_of(uuid[], int[]) is 'the recorded steps of some tasks of runs, wherever they live';
@@ -63,6 +68,34 @@ begin
 end
 $$;
 comment on function pawl._step(uuid, int, text) is 'the records of one step, one for each round it ended in';
+
+-- Which of these steps, by their place in the lists, have a record. None of the runs is kept apart. Between the first and the last id, so that
+-- only the days of these runs are opened.
+create or replace function pawl._recorded_places(p_ids uuid[], p_tasks int[], p_names text[])
+returns setof bigint
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set enable_hashjoin to off
+set enable_mergejoin to off
+set jit to off
+as $$
+declare
+    v_first uuid := (select i from unnest(p_ids) i order by i limit 1);
+    v_last uuid := (select i from unnest(p_ids) i order by i desc limit 1);
+begin
+    return query
+    select i.n
+    from unnest(p_ids, p_tasks, p_names) with ordinality i (run_id, task_no, name, n)
+    where exists (
+        select from pawl_data.step s
+        where s.run_id between v_first and v_last and s.run_id = i.run_id and s.task_no = i.task_no and s.name = i.name);
+end
+$$;
+comment on function pawl._recorded_places(uuid[], int[], text[]) is 'which of these steps have a record';
 
 create or replace function pawl._runs(p_ids uuid[])
 returns setof pawl_data.run
@@ -249,7 +282,20 @@ language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_made int;
 begin
+    -- In the first round a step has at most one record, and its key tells: no search, which would be planned at each call.
+    if p_task.round = 1 and not p_task.kept then
+        insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output, error, undo,
+                                    source_id)
+        values (p_task.run_id, p_task.task_no, 1, p_state, p_kind, coalesce(p_seq, pawl._next_seq(p_task)), p_attempt, p_task.fence,
+                p_now - coalesce(p_millis, 0) * interval '1 ms', case when p_state <> 'r' then p_now end, p_name, p_output, p_error, p_undo,
+                p_source)
+        on conflict do nothing;
+        get diagnostics v_made = row_count;
+        return v_made = 1;
+    end if;
     -- guard:record_once
     if exists (
         select from pawl._step(p_task.run_id, p_task.task_no, p_name) s

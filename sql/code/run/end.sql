@@ -65,6 +65,10 @@ begin
         end if;
     end if;
     delete from pawl_data.task t where t.run_id = p_task.run_id;
+    -- guard:end_leaves_lane
+    if p_task.lane is not null then
+        perform pawl._leave_lane(p_task, p_now);
+    end if;
     if p_task.key is not null then
         delete from pawl_data.key k
         using pawl_data.queue q
@@ -126,12 +130,15 @@ begin
     v_run := row(p_task.run_id, p_task.round, p_status, p_task.priority, p_task.queue_id, p_task.fence, p_task.execution,
         p_task.session_id, p_task.triggered_at, p_task.started_at, p_now, p_task.rolling_back, p_task.input_apart,
         p_key_freed, p_task.tenant, p_task.limit_key, p_task.key, p_task.parent_id, p_task.parent_step, p_task.parent_task,
-        case when p_task.round = 1 then p_task.input end, p_task.metadata, p_output, p_error)::pawl_data.run;
+        case when p_task.round = 1 then p_task.input end, p_task.metadata, p_output, p_error, p_task.version)::pawl_data.run;
+    -- There is a row if a caller has called the id of an ended run new: see _check_new(). The second run must be able to end. If its worker
+    -- ends it with commit(), that fails, and the worker sends it again with commit_each(), which ends it here.
     if v_kept then
-        insert into pawl_data.run_kept select v_run.*;
+        insert into pawl_data.run_kept select v_run.* on conflict do nothing;
     else
         perform pawl._need_partitions(array[p_task.run_id], array['run']);
-        insert into pawl_data.run select v_run.*;
+        -- guard:second_run_ends
+        insert into pawl_data.run select v_run.* on conflict do nothing;
     end if;
 end
 $$;
@@ -157,6 +164,8 @@ begin
     insert into pawl_data.note_kept select g.* from gone g;
     with gone as (delete from pawl_data.input i where i.run_id = p_id returning i.*)
     insert into pawl_data.input_kept select g.* from gone g;
+    with gone as (delete from pawl_data.tag g where g.run_id = p_id returning g.*)
+    insert into pawl_data.tag_kept select g.* from gone g;
     with gone as (delete from pawl_data.run r where r.run_id = p_id returning r.*)
     insert into pawl_data.run_kept select g.* from gone g;
 end
@@ -213,6 +222,10 @@ begin
         end if;
         delete from pawl_data.wait w where w.run_id = p_task.run_id;
         delete from pawl_data.gate g where g.run_id = p_task.run_id;
+        -- guard:rollback_leaves_lane
+        if p_task.lane is not null then
+            perform pawl._leave_lane(p_task, p_now);
+        end if;
         update pawl_data.task t
         -- An operator's cancel is newer than the pause, and ends it. A failure does not, so its rollback waits for the resume.
         set place = case when t.paused is not null and p_status = 'e' then 'w' else pawl._ready_place(t.crashes) end,

@@ -142,7 +142,7 @@ comment on function pawl._raise_other_input(text, uuid) is 'refuses a key that s
 -- have one already; such an id is left out.
 create or replace function pawl._insert_runs(
     p_now timestamptz, p_workflow pawl_data.workflow, p_tenant text, p_priority int, p_delay interval, p_metadata json, p_ids uuid[],
-    p_given boolean, p_inputs json[], p_keys text[], p_limit_keys text[], p_attached boolean)
+    p_given boolean, p_inputs json[], p_keys text[], p_limit_keys text[], p_attached boolean, p_tags text[])
 returns uuid[]
 language plpgsql
 volatile
@@ -150,7 +150,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_later boolean := coalesce(p_delay > interval '0', false);
-    v_place "char" := case when p_workflow.flow then 'o' when v_later then 'w' else 'r' end;
+    v_place "char" := case when p_workflow.flow then 'o' when v_later then 'w' when p_workflow.laned then 'l' else 'r' end;
     v_due timestamptz := case when v_later then pawl._shift(p_now, p_delay) else p_now end;
     v_attached boolean := p_attached or p_workflow.run_timeout is not null;
     v_undo boolean := p_workflow.flow and exists (
@@ -162,9 +162,10 @@ begin
     if p_given then
         with made as (
             insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
-                                   triggered_at, tenant, limit_key, key, input, metadata)
+                                   triggered_at, tenant, limit_key, lane, key, input, metadata)
             select i.id, 0, p_workflow.queue_id, v_place, p_priority, octet_length(i.input::text) > 2000, v_attached, v_undo,
-                   case when v_place = 'w' then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
+                   case when v_place = 'w' then 'delay' end, v_due, p_now, p_tenant, i.limit_key,
+                   case when v_place = 'l' then pawl._lane_of(p_tenant, i.limit_key) end, i.key,
                    case when octet_length(i.input::text) <= 2000 then i.input end, p_metadata
             from unnest(p_ids, p_inputs, p_keys, p_limit_keys) i (id, input, key, limit_key)
             order by i.id
@@ -180,11 +181,20 @@ begin
         end if;
     else
         insert into pawl_data.task (run_id, task_no, queue_id, place, priority, input_apart, attached, undo, reason, due_at,
-                               triggered_at, tenant, limit_key, key, input, metadata)
+                               triggered_at, tenant, limit_key, lane, key, input, metadata)
         select i.id, 0, p_workflow.queue_id, v_place, p_priority, octet_length(i.input::text) > 2000, v_attached, v_undo,
-               case when v_place = 'w' then 'delay' end, v_due, p_now, p_tenant, i.limit_key, i.key,
+               case when v_place = 'w' then 'delay' end, v_due, p_now, p_tenant, i.limit_key,
+               case when v_place = 'l' then pawl._lane_of(p_tenant, i.limit_key) end, i.key,
                case when octet_length(i.input::text) <= 2000 then i.input end, p_metadata
         from unnest(p_ids, p_inputs, p_keys, p_limit_keys) i (id, input, key, limit_key);
+    end if;
+    -- The same check as in _insert_run().
+    -- guard:new_flows_checked
+    if not p_given and (v_large or p_workflow.flow) then
+        perform pawl._check_new(v_made);
+    end if;
+    if v_place = 'l' then
+        perform pawl._join_lanes(v_made);
     end if;
     if v_large then
         perform pawl._need_partitions(p_ids, array['input']);
@@ -202,10 +212,14 @@ begin
     if p_workflow.flow and cardinality(v_made) > 0 then
         perform pawl._open_flows(v_made, p_workflow.workflow_id, p_now, p_delay);
     end if;
+    if p_tags is not null and cardinality(v_made) > 0 then
+        perform pawl._check_tags(p_tags);
+        perform pawl._add_tags(v_made, p_tenant, p_tags);
+    end if;
     return v_made;
 end
 $$;
-comment on function pawl._insert_runs(timestamptz, pawl_data.workflow, text, int, interval, json, uuid[], boolean, json[], text[], text[], boolean) is 'inserts the hot rows of new runs';
+comment on function pawl._insert_runs(timestamptz, pawl_data.workflow, text, int, interval, json, uuid[], boolean, json[], text[], text[], boolean, text[]) is 'inserts the hot rows of new runs';
 
 -- The arguments of the call as a whole. Those that trigger refuses for one run are refused here for all.
 create or replace function pawl._check_trigger_many(
@@ -241,7 +255,7 @@ begin
         (select k from unnest(p_limit_keys) k order by length(k) desc nulls last limit 1));
     perform pawl._check_trigger(k, null, null, null)
     from unnest(p_keys) k
-    where length(k) not between 1 and 500 or octet_length(k) > 1000;
+    where length(k) not between 1 and 500 or octet_length(k) > 1000 or starts_with(k, 'schedule/') or starts_with(k, 'event/');
     if p_key_ttl is not null and (p_key_ttl <= interval '0' or p_key_ttl > interval '1000 years' or p_while_active) then
         -- guard:trigger_many_key_ttl_range
         perform pawl._raise('PW003', 'a key has one lifetime: key_ttl, more than 0 and at most 1000 years, or key_while_active');
@@ -289,7 +303,7 @@ comment on function pawl._needs_order(pawl_data.workflow, text[], uuid[], boolea
 create or replace function pawl.trigger_many(
     workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
     delay interval default null, metadata json default null, ids uuid[] default null, key_ttl interval default null,
-    key_while_active boolean default false, limit_keys text[] default null)
+    key_while_active boolean default false, limit_keys text[] default null, ids_are_new boolean default false, tags text[] default null)
 returns table (item int, run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
@@ -301,7 +315,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_workflow pawl_data.workflow := pawl._workflow(workflow);
     v_tenant text := pawl._tenant(tenant);
     v_count int := coalesce(cardinality(inputs), 0);
@@ -312,18 +326,19 @@ declare
     v_scope bytea := convert_to(v_tenant, 'UTF8') || e'\\x00'::bytea || convert_to(workflow, 'UTF8') || e'\\x00'::bytea;
     v_handled boolean;
     v_ids uuid[] := ids;
+    -- Ids that another call may have sent before.
+    -- guard:new_ids_tenant
+    v_given boolean := ids is not null and (ids_are_new is not true or pawl._bound_tenant() is not null);
     v_runs uuid[];
     v_taken boolean[];
     v_made uuid[];
 begin
-    if v_workflow.flow then
-        perform pawl._check_flow(v_workflow.workflow_id);
-    end if;
+    perform pawl._check_target(v_workflow.workflow_id, workflow, v_workflow.flow);
     perform pawl._check_trigger_many(inputs, keys, ids, limit_keys, priority, delay, metadata, key_ttl, key_while_active, v_now);
     if v_count = 0 then
         return;
     end if;
-    if pawl._needs_order(v_workflow, keys, ids, key_while_active) then
+    if pawl._needs_order(v_workflow, keys, case when v_given then ids end, key_while_active) then
         return query
         select i.item::int, t.run_id, t.created, t.handled
         from (
@@ -339,13 +354,13 @@ begin
             offset 0
         ) i
         cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl,
-                                        key_while_active, i.limit_key) t
+                                        key_while_active, i.limit_key, ids_are_new, tags) t
         order by i.item;
         return;
     end if;
     v_handled := case when v_workflow.flow then pawl._first_handled(v_workflow.workflow_id, v_tenant, v_now)
-                      else pawl._wake_one(v_workflow.queue_id, v_tenant, v_now) end;
-    if ids is not null and pawl._bound_tenant() is not null then
+                      else pawl._is_handled(v_workflow.queue_id, v_tenant, v_now) end;
+    if v_given and pawl._bound_tenant() is not null then
         perform pawl._check_own(ids, v_tenant);
     end if;
     if ids is null then
@@ -369,37 +384,45 @@ begin
     end if;
     if v_taken is null then
         v_made := pawl._insert_runs(v_now, v_workflow, v_tenant, coalesce(priority, v_workflow.priority), delay, metadata, v_ids,
-            ids is not null, inputs, keys, limit_keys, keys is not null and key_while_active);
+            v_given, inputs, keys, limit_keys, keys is not null and key_while_active, tags);
     else
         select pawl._insert_runs(v_now, v_workflow, v_tenant, coalesce(priority, v_workflow.priority), delay, metadata,
-                                 array_agg(i.id order by i.n), ids is not null, array_agg(i.input order by i.n),
-                                 array_agg(i.key order by i.n), array_agg(i.limit_key order by i.n), key_while_active)
+                                 array_agg(i.id order by i.n), v_given, array_agg(i.input order by i.n),
+                                 array_agg(i.key order by i.n), array_agg(i.limit_key order by i.n), key_while_active, tags)
         into v_made
         from unnest(v_ids, inputs, keys, limit_keys, v_taken) with ordinality i (id, input, key, limit_key, taken, n)
         where i.taken
         having count(*) > 0;
     end if;
-    if ids is not null and keys is not null and cardinality(v_made) < (select count(*) from unnest(v_runs, v_ids) r (run, id) where r.run = r.id) then
+    if v_given and keys is not null and cardinality(v_made) < (select count(*) from unnest(v_runs, v_ids) r (run, id) where r.run = r.id) then
         -- 1. A finds that no run has its ids. 2. B triggers a run with one of the ids, and commits. 3. A takes its key for that id. Without
         -- the test the key would stand for a run that was triggered without it.
         -- guard:id_taken_meanwhile
         perform pawl._raise('PW010', 'an id was used by another transaction during the call', 'Retry the call.');
     end if;
-    if v_taken is null and ids is null then
+    if ids is not null and not (v_given or v_workflow.flow) then
+        perform pawl._check_new(v_made);
+    end if;
+    -- 1. A inserts 10,000 runs, for half a second. 2. Others trigger runs, and would notify no worker all that time if A had rung before it.
+    -- guard:many_ring_last
+    if v_handled and not v_workflow.flow and delay is null and cardinality(v_made) > 0 then
+        perform pawl._ring_for(v_workflow.queue_id, v_tenant);
+    end if;
+    if v_taken is null and not v_given then
         return query select n::int, i, true, v_handled from unnest(v_ids) with ordinality u (i, n);
         return;
     end if;
     return query
     select u.n::int, u.run,
-           u.run = u.id and (ids is null or u.id = any (v_made) and row_number() over (partition by u.id order by u.n) = 1),
+           u.run = u.id and (not v_given or u.id = any (v_made) and row_number() over (partition by u.id order by u.n) = 1),
            v_handled
     from unnest(v_runs, v_ids) with ordinality u (run, id, n)
     order by u.n;
 end
 $$;
-comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[]) is
-'Triggers up to 10,000 runs of one workflow in one call. Returns one row for each input, in order. The arguments mean what they mean for trigger; an item whose key is null has none.
-If repeated: with the same keys or ids it returns the same runs; without, it makes other runs.
+comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[], boolean, text[]) is
+'Triggers up to 10,000 runs of one workflow in one call. Returns one row for each input, in order. The arguments mean what they mean for trigger, ids_are_new as id_is_new, and each run that the call makes gets all of tags; an item whose key is null has none.
+If repeated: with the same keys or ids it returns the same runs; without, it makes other runs. With the same ids and ids_are_new again it raises 23505 while one of the runs has not ended.
 Locks: one row for each new key, in key order, so that concurrent calls do not deadlock on each other; waits for another trigger, or a retry, that is taking one of the keys.
 Errors: those of trigger; one bad item refuses the whole call, because it is one transaction. PW010 a key was freed, or an id used, during the call: send it again.
 Limits: 10,000 runs.';

@@ -147,6 +147,60 @@ end
 $$;
 comment on function pawl._hold_name(text) is 'makes the queue of a new workflow';
 
+create or replace function pawl._check_key_limit(p_workflow pawl_data.workflow)
+returns void
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_workflow.key_limit not between 1 and 100000 then
+        -- guard:key_limit_range
+        perform pawl._raise('PW003', 'key_limit must be between 1 and 100000', 'Without a limit it is null.');
+    end if;
+    if p_workflow.flow and (p_workflow.key_limit is not null or p_workflow.fair) then
+        -- A run of a flow is many tasks, each of which would be counted.
+        -- guard:key_limit_flow
+        perform pawl._raise('PW003', format('"%s" is a flow, which cannot have a key_limit or be fair', p_workflow.name),
+            'Set the limit for a workflow, and let a step of the flow be a child run of it.');
+    end if;
+end
+$$;
+comment on function pawl._check_key_limit(pawl_data.workflow) is 'refuses a limit that is out of range';
+
+-- The caller has locked the workflow.
+create or replace function pawl._set_key_limit(p_workflow pawl_data.workflow, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    insert into pawl_data.lane_queue (queue_id, key_limit) values (p_workflow.queue_id, p_workflow.key_limit)
+    on conflict on constraint lane_queue_pkey do update set key_limit = excluded.key_limit;
+    -- 1. Lanes are full. 2. The limit is raised. Without deltas no claim would visit them until one of their tasks has ended.
+    -- guard:limit_raised
+    insert into pawl_data.lane_delta (queue_id, lane, kind, tenant, limit_key)
+    select l.queue_id, l.lane, 'f', l.tenant, l.limit_key from pawl_data.lane l where l.queue_id = p_workflow.queue_id and l.state <> 'e'
+    union
+    -- 1. A claim has visited a lane that was empty, or new, has read the older limit, and stays in its transaction. 2. The limit is raised.
+    -- 3. The claim commits: the lane is full by the older limit. Here the lane seems empty, or is not there, but the delta that led the claim
+    -- to it is.
+    -- guard:limit_raised_meanwhile
+    select d.queue_id, d.lane, 'f', d.tenant, d.limit_key from pawl_data.lane_delta d where d.queue_id = p_workflow.queue_id;
+    -- guard:limit_raised_wakes
+    perform pawl._wake_one(p_workflow.queue_id, l.tenant, p_now)
+    from (
+        select distinct case when s.tenants_bound then l.tenant else '' end as tenant
+        from pawl_data.setting s
+        join pawl_data.lane l on l.queue_id = p_workflow.queue_id and l.state <> 'e'
+        where s.only_row
+        limit 32
+    ) l;
+end
+$$;
+comment on function pawl._set_key_limit(pawl_data.workflow, timestamptz) is 'gives the lanes of a workflow another limit';
+
 create or replace function pawl.alter_workflow(name text, options json)
 returns void
 language plpgsql
@@ -167,7 +221,7 @@ begin
     select string_agg(k, ', ') into v_unknown
     from json_object_keys(options) k
     where k not in ('runtime', 'priority', 'max_attempts', 'base', 'factor', 'cap', 'jitter', 'run_timeout',
-                    'step_timeout', 'strict_order', 'description');
+                    'step_timeout', 'strict_order', 'key_limit', 'fair', 'description');
     if v_unknown is not null then
         perform pawl._raise('PW003', format('unknown option "%s"', v_unknown));
     end if;
@@ -179,6 +233,7 @@ begin
     perform pawl._check_runtime(v_new.runtime);
     perform pawl._check_limits(v_new.priority, v_new.run_timeout, v_new.step_timeout);
     perform pawl._check_policy(v_new.max_attempts, v_new.base, v_new.factor, v_new.cap, v_new.jitter);
+    perform pawl._check_key_limit(v_new);
     -- 1. A step of a flow sets base to five minutes; its cap is the flow's. 2. An operator sets cap of the flow to one minute. Without the
     -- test base of the step would be above its cap.
     -- guard:base_within_cap_of_steps
@@ -189,8 +244,12 @@ begin
     update pawl_data.workflow w
     set runtime = v_new.runtime, priority = v_new.priority, max_attempts = v_new.max_attempts, base = v_new.base,
         factor = v_new.factor, cap = v_new.cap, jitter = v_new.jitter, run_timeout = v_new.run_timeout,
-        step_timeout = v_new.step_timeout, strict_order = v_new.strict_order, description = v_new.description
+        step_timeout = v_new.step_timeout, strict_order = v_new.strict_order, key_limit = v_new.key_limit, fair = v_new.fair,
+        laned = w.laned or v_new.key_limit is not null or v_new.fair, description = v_new.description
     where w.workflow_id = v_old.workflow_id;
+    if v_new.key_limit is distinct from v_old.key_limit or v_new.fair and not v_old.fair then
+        perform pawl._set_key_limit(v_new, pawl.now());
+    end if;
     update pawl_data.queue q set step_timeout = v_new.step_timeout
     where q.workflow_id = v_old.workflow_id
       -- A step of a flow may have its own limit.
@@ -203,8 +262,8 @@ begin
 end
 $$;
 comment on function pawl.alter_workflow(text, json) is
-'Changes options of a workflow, given as a JSON object with the names of the arguments of create_workflow. Runs that wait keep their place and their priority; the new policy counts from the next failure on, a new run_timeout for runs triggered from now on. To move a workflow to another runtime, set runtime: no producer notices.
+'Changes options of a workflow, given as a JSON object with the names of the arguments of create_workflow, and key_limit: how many runs with the same tenant and limit_key workers may hold at a time (1 to 100000; null: any number). Runs without a limit_key count together, for each tenant. A run that waits (for a retry, a sleep, an event) is not held. Workers get no run above the limit; runs that are held when it is lowered go on. Those that are held when it is set for the first time go on, too, and do not count: until they end, workers hold up to the limit besides them. fair: tenants and limit keys take turns, so that the backlog of one keeps no other waiting; the workflow keeps this after false. A flow has no key_limit and is not fair. Runs that wait keep their place and their priority; the new policy counts from the next failure on, a new run_timeout for runs triggered from now on. To move a workflow to another runtime, set runtime: no producer notices.
 If repeated: sets the same options again.
 Locks: the row of the workflow.
-Errors: PW002 unknown workflow, PW003 unknown option or a policy out of range, PW008 isolation level; 22xxx a value that is not of its type, PW007 the role is bound to one tenant.
-Limits: the cost is constant.';
+Errors: PW002 unknown workflow, PW003 unknown option, or a policy or limit out of range, PW008 isolation level; 22xxx a value that is not of its type, PW007 the role is bound to one tenant.
+Limits: the cost is constant; with key_limit also a row for each lane of the workflow that is not empty, and for each hint that a claim has not taken yet.';

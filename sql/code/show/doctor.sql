@@ -85,31 +85,48 @@ begin
         ('action', 'action_no at detail what who'),
         ('audit', 'at audit_no detail run_id task_no what who'),
         ('bound_tenant', 'tenant'),
+        ('bulk', 'act again answers bulk_no due_at ended_at filter last_error position rate started_at started_by stopped_by turns why'),
         ('chore', 'chore due_at failed_at last_error position'),
         ('delivery', 'after due_at event_id passed_over tenant'),
         ('epoch_lock', 'epoch only_row'),
         ('event', 'emitted_at event_id key payload tenant topic'),
         ('flow_edge', 'dependent_no step_no workflow_id'),
-        ('flow_step', 'base cap child_workflow_id condition delay deps factor heavy_deps jitter map_from max_attempts name options plain priority queue_id spreads step_no undo unmet workflow_id'),
+        ('flow_step', 'base cap child_workflow_id condition delay deps factor failed heavy_deps jitter map_from max_attempts name options plain priority queue_id spreads step_no undo unmet workflow_id'),
         ('gate', 'missing run_id step_no'),
+        ('bell', 'only_row'),
         ('granted', 'privilege_set role_name tenant'),
         ('input', 'input run_id'),
         ('key', 'digest expires_at key run_id tenant workflow_id'),
-        ('metric', 'cancelled failed minute seconds_max seconds_sum succeeded tenant waited_sum workflow_id'),
-        ('note', 'at body kind name note_no run_id task_no'),
+        ('lane', 'lane limit_key queue_id state tenant turn turned_at'),
+        ('lane_delta', 'amount delta_no kind lane limit_key queue_id tenant'),
+        ('lane_hold', 'lane queue_id run_id task_no'),
+        ('lane_queue', 'key_limit queue_id'),
+        ('lane_setting', 'key_limit lane limit_key paused_at paused_by paused_why queue_id set_at set_by set_why tenant weight'),
+        ('lane_task', 'due_at lane line_no priority queue_id run_id task_no'),
+        ('metric', 'cancelled failed minute seconds_buckets seconds_max seconds_sum succeeded tenant waited_buckets waited_sum workflow_id'),
+        ('metric_total', 'cancelled failed named seconds_buckets seconds_sum succeeded waited_buckets waited_sum workflow_id'),
+        ('note', 'at begins body fence kind name note_no run_id seq task_no total'),
         ('pause', 'name paused_at paused_by subject why'),
         ('queue', 'name queue_id step_timeout workflow_id'),
-        ('queue_mark', 'due_from marked_at priority queue_id walked_at'),
-        ('run', 'ended_at error execution fence input input_apart key key_freed limit_key metadata output parent_id parent_step parent_task priority queue_id rolled_back round run_id session_id started_at status tenant triggered_at'),
-        ('setting', 'crash_max cursor_secret epoch event_retention grace lock_secret notify notify_off notify_on only_row partitions_until payload_max protocol_max protocol_min retention schema_version session_max suspect_at tenants_bound'),
+        ('queue_mark', 'due_from marked_at open_xids priority queue_id walked_at xid'),
+        ('ring', 'queue_id tenant'),
+        ('run', 'ended_at error execution fence input input_apart key key_freed limit_key metadata output parent_id parent_step parent_task priority queue_id rolled_back round run_id session_id started_at status tenant triggered_at version'),
+        ('schedule', 'anchor_at backlog catch_up catch_up_within computed_at created_at cron earlier_catch_ups earlier_pauses ends_at every failed_at fire_at fired handled_at input jitter last_at last_error last_run limit_key metadata missed name next_at once_at overlap paused paused_at paused_by paused_why priority resumed_at resumed_catch_up schedule_id skip_at skipped starts_at tenant waiting_at workflow zone'),
+        ('schedule_skip', 'first_at last_at noted_at reason run_id schedule_id times'),
+        ('subscription', 'after_id created_at digest failed_at held_after input key last_error match name path_set paused paused_at paused_by paused_why retry_at subscription_id tenant topic workflow'),
+        ('subscription_event', 'event_id last_id tenant'),
+        ('subscription_held', 'event_id subscription_id'),
+        ('setting', 'crash_max cursor_secret epoch event_retention grace lock_secret notify notify_off notify_on only_row partitions_until paused payload_max protocol_max protocol_min refuses_triggers retention schema_version session_max suspect_at tenants_bound'),
         ('signal', 'name payload run_id sent_at sent_by signal_no'),
         ('step', 'attempt ended_at error fence kind name output round run_id seq source_id started_at state task_no undo'),
-        ('task', 'attached claimed_at crashes due_at ending execution fence input input_apart kept key limit_key metadata parent_id parent_step parent_task paused place priority queue_id reason recorded request retries rolling_back round run_id session_id started started_at task_no tenant triggered_at undo woken'),
-        ('topic', 'beat key path_sets tenant topic touched_at'),
+        ('tag', 'run_id tag tenant'),
+        ('task', 'attached claimed_at crashes due_at ending execution fence input input_apart kept key lane limit_key metadata parent_id parent_step parent_task paused place priority queue_id reason recorded request retries rolling_back round run_id session_id started started_at task_no tenant triggered_at undo version woken'),
+        ('tenant_bell', 'only_row'),
+        ('topic', 'beat emitted_at key path_sets tenant topic touched_at'),
         ('wait', 'child_id created_at digest due_at form key kind match name run_id seq task_no tenant topic'),
-        ('worker', 'draining ended_at ended_why handles idle lease lease_until name next_limit_at protocol queue_ids queue_version registered_at reported_at running runtimes session_id tenant'),
+        ('worker', 'client draining ended_at ended_why handles idle lease lease_until listens listens_since name next_limit_at protocol queue_ids queue_version registered_at reported_at running runtimes session_id starved_since tenant version'),
         ('worker_queue', 'queue_id session_id'),
-        ('workflow', 'base cap created_at description factor flow frozen jitter max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
+        ('workflow', 'base cap created_at description factor fair flow frozen jitter key_limit laned max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
     ) t (name, columns);
 end
 $$;
@@ -211,7 +228,7 @@ begin
     select 'chore ' || c.chore, 'error', format('the last round failed: %s', c.last_error), 'Mend what it says; it is tried again every minute.'
     from pawl_data.chore c
     -- An error of a piece that every tick executes is shown for ten minutes after its last failure.
-    where c.last_error is not null and (c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'claims') or c.failed_at > p_now - interval '10 min')
+    where c.last_error is not null and (c.chore not in ('timers', 'sessions', 'limits', 'deliveries', 'schedules', 'subscriptions', 'claims') or c.failed_at > p_now - interval '10 min')
     order by c.chore;
 end
 $$;
@@ -277,6 +294,28 @@ end
 $$;
 comment on function pawl._privileges_found() is 'privileges that differ from what was granted';
 
+-- Returns what the live workers are, as far as they say it: "2 libpawl/0.1.0, 1 pawl-python/0.1 with code 7"; null: none does.
+create or replace function pawl._clients_shown(p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select string_agg(c.n || ' ' || c.client || coalesce(' with code ' || c.version, ''), ', ' order by c.n desc, c.client, c.version)
+        from (
+            select w.client, w.version, count(*) as n
+            from pawl_data.worker w
+            where w.client <> '' and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now)
+            group by w.client, w.version
+            order by 3 desc, 1, 2
+            limit 5
+        ) c);
+end
+$$;
+comment on function pawl._clients_shown(timestamptz) is 'libraries of the live workers and versions of their code, in words';
+
 create or replace function pawl.doctor()
 returns table (what text, level text, found text, cure text)
 language plpgsql
@@ -299,7 +338,7 @@ begin
            ('replication', 'ok', case when current_setting('synchronous_standby_names') = ''
                 then 'no synchronous standby: a failover may lose the last commits; if it does, raise the epoch'
                 else 'synchronous standbys: ' || current_setting('synchronous_standby_names') end, null),
-           ('workers', case when v_workers > 0 then 'ok' else 'warning' end, format('%s live', v_workers),
+           ('workers', case when v_workers > 0 then 'ok' else 'warning' end, concat_ws(': ', v_workers || ' live', pawl._clients_shown(v_now)),
             case when v_workers = 0 then 'Start a worker; nothing is executed until then.' end);
     return query select f.* from pawl._privileges_found() f;
     return query select f.* from pawl._settings_found() f;
@@ -310,7 +349,7 @@ begin
 end
 $$;
 comment on function pawl.doctor() is
-'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, columns that others have added to the engine''s tables, invalid indexes, dead rows, pieces of housekeeping that fail, a keeper that is missing, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still. level is ok, warning or error; every warning and error has its cure. What the role of the engine''s owner may not see of other sessions is not found.
+'Looks at the database that the engine stands on: versions, privileges that differ from what was granted, granted roles that do not exist, settings that do harm, old snapshots, prepared transactions, unused slots, missing partitions, columns that others have added to the engine''s tables, invalid indexes, dead rows, pieces of housekeeping that fail, a keeper that is missing, settings that write payloads to the server''s log, roles without timeouts or connection limits, a notification queue that fills up, two-phase commit while every role notifies, a connection without encryption; and at the work: queues with a backlog and no live worker, or paused, lost workers, stuck rollbacks, runs that drift has paused, waits for events, signals and approvals that are older than a week, counts that stand still, schedules that are late or cannot trigger their runs, subscriptions that cannot start theirs. level is ok, warning or error; every warning and error has its cure. What the role of the engine''s owner may not see of other sessions is not found.
 If repeated: returns the same, or what has changed since.
 Locks: none.
 Errors: PW007 the role is bound to one tenant.

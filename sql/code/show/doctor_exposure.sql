@@ -112,6 +112,10 @@ begin
         return query values ('notifications', 'warning', format('the notification queue of the server is %s %% full: calls notify no worker, and workers find work by polling', round((100 * v_usage)::numeric)),
             'A session that listens in an open transaction keeps the queue from being emptied. End it: look for the oldest xact_start in pg_stat_activity.');
     end if;
+    if (select count(*) from pawl_data.worker w where w.listens and w.ended_at is null) >= pawl._listeners_max() then
+        return query values ('notifications', 'info', format('%s workers listen for notifications, which is as many as may: others find work by polling', pawl._listeners_max()),
+            'Nothing needs to be done. For a shorter delay, let fewer workers handle more workflows each, or set their poll interval.');
+    end if;
     if current_setting('max_prepared_transactions') <> '0' and v_setting.notify and v_setting.notify_off = '{}' then
         return query values ('two-phase commit', 'warning', format('max_prepared_transactions is %s, and every role notifies: PREPARE TRANSACTION fails after a call that notified a worker',
             current_setting('max_prepared_transactions')),

@@ -19,6 +19,8 @@ declare
             (select from pawl_data.task t where t.place = 'r' and t.queue_id = p_queue limit 1001)
             union all
             (select from pawl_data.task t where t.place = 's' and t.queue_id = p_queue limit 1001)
+            union all
+            (select from pawl_data.lane_task w where w.queue_id = p_queue limit 1001)
         ) c);
 begin
     return case when v_n > 1000 then 'over 1000 ready tasks' when v_n = 1 then '1 ready task' else v_n || ' ready tasks' end;
@@ -50,10 +52,17 @@ begin
         union all
         select (select t.queue_id from pawl_data.task t where t.place = 's' and t.queue_id > s.queue_id order by t.queue_id limit 1)
         from suspect s where s.queue_id is not null
+    ), in_lane (queue_id) as (
+        (select w.queue_id from pawl_data.lane_task w order by w.queue_id limit 1)
+        union all
+        select (select w.queue_id from pawl_data.lane_task w where w.queue_id > l.queue_id order by w.queue_id limit 1)
+        from in_lane l where l.queue_id is not null
     ), found as (
         select r.queue_id from ready r where r.queue_id is not null
         union
         select s.queue_id from suspect s where s.queue_id is not null
+        union
+        select l.queue_id from in_lane l where l.queue_id is not null
     )
     select f.queue_id, i.due_at, i.tenant
     from found f
@@ -62,6 +71,11 @@ begin
             (select t.due_at, t.tenant from pawl_data.task t where t.place = 'r' and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
             union all
             (select t.due_at, t.tenant from pawl_data.task t where t.place = 's' and t.queue_id = f.queue_id order by t.priority, t.due_at limit 1)
+            union all
+            -- The first task of any lane: it is ready like the others.
+            (select t.due_at, t.tenant
+             from (select w.run_id, w.task_no from pawl_data.lane_task w where w.queue_id = f.queue_id order by w.lane, w.priority, w.due_at limit 1) w
+             join pawl_data.task t on t.run_id = w.run_id and t.task_no = w.task_no)
         ) u
         limit 1
     ) i;
@@ -111,6 +125,30 @@ end
 $$;
 comment on function pawl._queues_found(timestamptz) is 'queues with a backlog that no worker takes, or that are paused';
 
+create or replace function pawl._lanes_found()
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if pg_relation_size('pawl_data.lane_queue') = 0 then
+        return;
+    end if;
+    return query
+    select 'lane', 'error',
+           format('no claim visits %s lane%s of queue %s in which runs wait', count(*), case when count(*) > 1 then 's' else '' end, q.name),
+           'Call pawl.tick(): housekeeping repairs lanes. Report it, because no call should leave a lane so.'
+    from pawl._lines(0, '00000000-0000-0000-0000-000000000000', 1000) l
+    join pawl_data.queue q on q.queue_id = l.queue_id
+    where l.lost
+    group by q.name
+    order by q.name
+    limit 5;
+end
+$$;
+comment on function pawl._lanes_found() is 'lanes with tasks that no claim visits, among the first 1,000';
+
 -- A worker that stops cleanly ends its session. These did not.
 create or replace function pawl._workers_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
@@ -149,9 +187,17 @@ begin
         order by k.ended_at desc
         limit 1
     ) l;
+    return query
+    select 'worker', 'warning',
+           format('worker %s has claimed nothing for %s: its program does not take its runs', k.name, pawl._ago(p_now - k.starved_since)),
+           'Find what blocks its event loop, or all its threads. Until then other workers must execute its workflows.'
+    from pawl_data.worker k
+    where k.starved_since is not null and pawl._is_live(k.session_id, k.ended_at, k.lease_until, p_now) and k.ended_at is null
+    order by k.starved_since
+    limit 5;
 end
 $$;
-comment on function pawl._workers_found(timestamptz) is 'workers whose lease expired';
+comment on function pawl._workers_found(timestamptz) is 'workers whose lease expired, or that take no runs';
 
 -- Among the newest 2,000 failed runs: those whose rollback stopped at an undo that failed.
 create or replace function pawl._rollbacks_found(p_now timestamptz)
@@ -330,6 +376,72 @@ end
 $$;
 comment on function pawl._unseen_found(timestamptz) is 'searches of doctor that reached their bound';
 
+-- Schedules that fail, that are late, and more of them in one minute than housekeeping fires.
+create or replace function pawl._schedules_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_due timestamptz := (select s.fire_at from pawl_data.schedule s where not s.paused order by s.fire_at limit 1);
+begin
+    -- While everything is paused, all of them are late.
+    if v_due is null or (select s.paused from pawl_data.setting s where s.only_row) then
+        return;
+    end if;
+    return query
+    select 'schedule', 'error', pawl._one_line(format('schedule %s%s could not trigger its run: %s', s.name,
+               case when s.tenant = '' then '' else format(' of tenant %s', s.tenant) end, s.last_error)),
+           'Mend what it says; it is tried again every minute.'
+    from pawl_data.schedule s
+    where s.last_error is not null and not s.paused
+    order by s.failed_at desc
+    limit 5;
+    return query
+    select 'schedules', 'error', format('the first schedule that is due has been so for %s', pawl._ago(p_now - v_due)),
+           'Start a worker that is not bound to a tenant, or pawl keeper; if one runs, spread the schedules: jitter.'
+    -- guard:doctor_late_schedules
+    where v_due < p_now - interval '60 s';
+    return query
+    select 'schedules', 'warning', 'more than 10000 schedules are due within the next minute', 'Spread them with jitter: some hundred are fired in a second.'
+    where 10000 < (select count(*) from (select from pawl_data.schedule s where not s.paused and s.fire_at < p_now + interval '1 min' order by s.fire_at limit 10001) c);
+end
+$$;
+comment on function pawl._schedules_found(timestamptz) is 'schedules that are late or fail';
+
+-- Subscriptions that cannot start runs, and pauses that are so long that events are lost.
+create or replace function pawl._subscriptions_found(p_now timestamptz)
+returns table (what text, level text, found text, cure text)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return query
+    select 'subscription', 'error', pawl._one_line(format('subscription %s%s could not start its run: %s', s.name,
+               case when s.tenant = '' then '' else format(' of tenant %s', s.tenant) end, s.last_error)),
+           'Mend what it says; it is tried again every minute.'
+    from pawl_data.subscription s
+    where s.last_error is not null and not s.paused
+    order by s.failed_at desc
+    limit 5;
+    return query
+    select 'subscription', 'warning', pawl._one_line(format('subscription %s%s has been paused for %s, and events are retained for %s', s.name,
+               case when s.tenant = '' then '' else format(' of tenant %s', s.tenant) end, pawl._ago(p_now - s.paused_at), c.event_retention)),
+           'Resume it, or delete it.'
+    from pawl_data.subscription s
+    cross join pawl_data.setting c
+    -- guard:doctor_long_pause
+    where s.paused and s.paused_at < pawl._shift(p_now, - c.event_retention / 2) and c.only_row
+    order by s.paused_at
+    limit 5;
+end
+$$;
+comment on function pawl._subscriptions_found(timestamptz) is 'subscriptions that fail, or are paused for long';
+
 create or replace function pawl._work_found(p_now timestamptz)
 returns table (what text, level text, found text, cure text)
 language plpgsql
@@ -337,12 +449,16 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    return query select f.* from pawl._all_paused_found(p_now) f;
     return query select f.* from pawl._queues_found(p_now) f;
+    return query select f.* from pawl._lanes_found() f;
     return query select f.* from pawl._workers_found(p_now) f;
     return query select f.* from pawl._rollbacks_found(p_now) f;
     return query select f.* from pawl._drift_found(p_now) f;
     return query select f.* from pawl._waits_found(p_now) f;
     return query select f.* from pawl._counts_found(p_now) f;
+    return query select f.* from pawl._schedules_found(p_now) f;
+    return query select f.* from pawl._subscriptions_found(p_now) f;
     return query select f.* from pawl._unseen_found(p_now) f;
 end
 $$;

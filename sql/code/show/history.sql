@@ -131,14 +131,52 @@ begin
     end if;
     return query
     select n.note_no, n.at, n.kind, n.name, n.body
-    from pawl._notes(run) n
-    where n.note_no > after
-    order by n.note_no
-    limit least(greatest(max_rows, 0), 1000);
+    from pawl._notes_after(run, after, null, least(greatest(max_rows, 0), 1000)) n
+    order by n.note_no;
 end
 $$;
 comment on function pawl.notes(uuid, bigint, int) is
-'Logs, progress and small values kept with a run, in order. after is the last note_no already seen.
+'Logs, progress and small values kept with a run, in order. after is the last note_no already seen. Tasks of a flow store notes at the same time, so that a note may appear when one with a higher number has been read: read a flow that has not ended from 0 each time, or follow its tasks one by one. What steps stream is returned by follow().
+If repeated: returns the same, or what has been added since.
+Locks: none.
+Errors: PW001 no such run.
+Limits: 1,000 rows.';
+
+-- Notes of one task, because only they are committed in the order of their numbers: each commit locks the row of its task first. 1. A takes
+-- number 7 for task 1 and has not committed. 2. B stores number 8 for task 2. 3. A reader of both tasks sees 8 and continues after it. 4. A
+-- commits, and the reader never sees 7.
+create or replace function pawl.follow(run uuid, after bigint default 0, task int default 0, max_rows int default 1000)
+returns table (
+    note_no bigint, at timestamptz, kind text, name text, body text, fence int, seq int, begins boolean, status text)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+    v_status text := (select o.status from pawl._overview(array[run], pawl.now()) o);
+    v_max int := least(greatest(max_rows, 1), 1000);
+    v_count int;
+begin
+    if v_status is null then
+        perform pawl._raise('PW001', format('run %s not found', run));
+    end if;
+    return query
+    select n.note_no, n.at, n.kind, n.name, n.body, n.fence, n.seq, n.begins, null::text
+    from pawl._notes_after(run, coalesce(after, 0), coalesce(task, 0), v_max) n
+    order by n.note_no;
+    get diagnostics v_count = row_count;
+    -- State and notes are of one snapshot, so an ended run has no notes that are not in these rows.
+    -- guard:follow_all
+    if v_count < v_max then
+        status := v_status;
+        return next;
+    end if;
+end
+$$;
+comment on function pawl.follow(uuid, bigint, int, int) is
+'The notes of one task of a run after a number, in order: logs, progress, small values, and the pieces that its steps stream while they are executed. A coded run has task 0; the tasks of a flow are followed one by one. after is the last note_no already seen, 0 at the beginning. A piece (kind stream) has the name of its step, the fence of the claim that sent it, and its number in that claim, seq. begins is true for the first piece of each execution of a step: a reader that gets one forgets the earlier pieces of that step, because the step was interrupted or failed and is executed again. If these are all notes that there are now, the last row has no note_no and the status of the run, and nothing follows once that is SUCCESS, ERROR or CANCELLED. It does not wait: ask again at once after max_rows rows, otherwise at most once a second.
 If repeated: returns the same, or what has been added since.
 Locks: none.
 Errors: PW001 no such run.

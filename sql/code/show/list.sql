@@ -82,19 +82,28 @@ language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    -- Among the first 10,000 that wait in lanes.
+    v_in_lane timestamptz := (
+        select min(c.due_at)
+        from (
+            select w.due_at from pawl_data.lane_task w
+            where w.queue_id = p_queue and w.lane between pawl._lane_bound(p_tenant, false) and pawl._lane_bound(p_tenant, true)
+            limit 10000
+        ) c);
 begin
     -- Uses task_tenant_idx, as a claim does.
     -- guard:first_due_by_tenant
     if p_tenant <> '' then
-        return (
+        return least(v_in_lane, (
             select t.due_at from pawl_data.task t
             where t.tenant = p_tenant and t.tenant <> '' and t.place::text = 'r' and t.queue_id = p_queue
-            order by t.priority, t.due_at limit 1);
+            order by t.priority, t.due_at limit 1));
     end if;
-    return (
+    return least(v_in_lane, (
         select t.due_at from pawl_data.task t
         where t.place = 'r' and t.queue_id = p_queue and (p_tenant is null or t.tenant = p_tenant)
-        order by t.priority, t.due_at limit 1);
+        order by t.priority, t.due_at limit 1));
 end
 $$;
 comment on function pawl._first_due(int, text) is 'when the first ready task of a queue became due';
@@ -114,6 +123,8 @@ declare
     v_now timestamptz := pawl.now();
     v_paused int[] := pawl._paused_queues();
     v_bound text := pawl._bound_tenant();
+    v_low uuid := pawl._lane_bound(v_bound, false);
+    v_high uuid := pawl._lane_bound(v_bound, true);
 begin
     return query
     select q.name, w.name, d.n, case when d.n > 10000 then '10k+' else d.n::text end, coalesce(h.n, 0),
@@ -132,6 +143,10 @@ begin
             (select from pawl_data.task t
              where v_bound <> '' and t.tenant = v_bound and t.tenant <> '' and t.place::text = 'r' and t.queue_id = q.queue_id
              limit 10001)
+            union all
+            -- Those that wait in lanes; the lanes of a tenant are one range.
+            -- guard:queues_by_lane
+            (select from pawl_data.lane_task w where w.queue_id = q.queue_id and w.lane between v_low and v_high limit 10001)
         ) c
     ) d
     -- Held tasks and live workers are read once, not for each queue.
@@ -157,8 +172,23 @@ Locks: none.
 Errors: none.
 Limits: 10,000 tasks counted for each queue.';
 
+create or replace function pawl._session_state(p_worker pawl_data.worker, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case when p_worker.ended_at is not null then 'ended'
+                when not pawl._is_live(p_worker.session_id, p_worker.ended_at, p_worker.lease_until, p_now) then 'lost'
+                when p_worker.draining then 'draining' when p_worker.starved_since is not null then 'starved'
+                when p_worker.idle then 'idle' else 'live' end;
+end
+$$;
+comment on function pawl._session_state(pawl_data.worker, timestamptz) is 'the state of a worker session';
+
 create or replace function pawl.list_workers(ended boolean default false, max_rows int default 1000)
-returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json, notice text)
+returns table (session bigint, worker text, state text, handles text[], runtimes text[], held bigint, lease_until timestamptz, registered_at timestamptz, ended_at timestamptz, ended_why text, running json, notice text, client text, version text)
 language plpgsql
 stable
 security definer
@@ -174,11 +204,10 @@ declare
 begin
     return query
     select w.session_id, w.name,
-           case when w.ended_at is not null then 'ended' when not pawl._is_live(w.session_id, w.ended_at, w.lease_until, v_now) then 'lost'
-                when w.draining then 'draining' when w.idle then 'idle' else 'live' end,
+           pawl._session_state(w, v_now),
            w.handles, w.runtimes,
            (select count(*) from (select from pawl_data.task t where t.place = 'h' and t.session_id = w.session_id limit 10001) c),
-           w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running, v_notice
+           w.lease_until, w.registered_at, w.ended_at, w.ended_why, w.running, v_notice, w.client, w.version
     from pawl_data.worker w
     where (ended or w.ended_at is null) and (v_bound is null or w.tenant = v_bound)
     order by w.registered_at desc
@@ -186,7 +215,7 @@ begin
 end
 $$;
 comment on function pawl.list_workers(boolean, int) is
-'Worker sessions: what they handle, what they hold, until when their lease is live; with ended also ended sessions. notice reports, in every row, a missing keeper: no caller does housekeeping for all tenants.
+'Worker sessions: what they are (client), the version of their code, what they handle, what they hold, until when their lease is live; with ended also ended sessions. state is live, idle, starved (its program takes no runs), draining, lost or ended. notice reports, in every row, a missing keeper: no caller does housekeeping for all tenants.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
@@ -207,8 +236,39 @@ end
 $$;
 comment on function pawl._counted_until(timestamptz) is 'until when housekeeping has counted ended runs';
 
+-- The duration that a share of the counted runs did not exceed: within its bucket, durations are taken to be spread evenly. p_max: the longest.
+create or replace function pawl._quantile(p_buckets bigint[], p_max double precision, p_share double precision)
+returns double precision
+language plpgsql
+immutable
+strict
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_bounds double precision[] := pawl._bounds();
+    v_rank double precision := p_share * (select sum(b) from unnest(p_buckets) b);
+    v_before double precision := 0;
+    v_lower double precision := 0;
+begin
+    for v_no in 1..cardinality(p_buckets) loop
+        if p_buckets[v_no] > 0 and v_before + p_buckets[v_no] >= v_rank then
+            -- The last bucket has no bound, and none is longer than the longest.
+            -- guard:quantile_max
+            return least(v_lower + (coalesce(v_bounds[v_no], p_max) - v_lower) * (v_rank - v_before) / p_buckets[v_no], p_max);
+        end if;
+        v_before := v_before + p_buckets[v_no];
+        v_lower := v_bounds[v_no];
+    end loop;
+    return null;
+end
+$$;
+comment on function pawl._quantile(bigint[], double precision, double precision) is 'the duration that a share of runs did not exceed';
+
 create or replace function pawl.metrics(only_workflow text default null, since interval default '1 hour')
-returns table (workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision, max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval, counted_until timestamptz)
+returns table (
+    workflow text, succeeded bigint, failed bigint, cancelled bigint, per_second double precision, mean_seconds double precision,
+    max_seconds double precision, mean_wait_seconds double precision, oldest_ready interval, counted_until timestamptz,
+    success_share double precision, p50_seconds double precision, p95_seconds double precision, p99_seconds double precision)
 language plpgsql
 stable
 security definer
@@ -230,24 +290,45 @@ begin
     end if;
     v_from := pawl._shift(v_now, - since);
     return query
-    select w.name, coalesce(sum(m.succeeded), 0)::bigint, coalesce(sum(m.failed), 0)::bigint,
-           coalesce(sum(m.cancelled), 0)::bigint,
-           coalesce(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision / greatest(date_part('epoch', since), 1),
-           sum(m.seconds_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
-           max(m.seconds_max),
-           sum(m.waited_sum) / nullif(sum(m.succeeded + m.failed + m.cancelled), 0)::double precision,
-           v_now - pawl._first_due(w.queue_id, v_bound), v_until
+    with counted as materialized (
+        select m.*
+        from pawl_data.workflow w
+        -- Offset 0: read for each workflow by the index, which begins with it, and never all minutes of all workflows.
+        cross join lateral (select m.* from pawl_data.metric m where m.workflow_id = w.workflow_id and m.minute >= v_from offset 0) m
+        where (only_workflow is null or w.name = only_workflow) and (v_bound is null or m.tenant = v_bound)
+    ), histogram as (
+        select b.workflow_id, array_agg(b.n order by b.no) as buckets
+        from (
+            select c.workflow_id, u.no, sum(u.n)::bigint as n
+            from counted c
+            cross join unnest(c.seconds_buckets) with ordinality u (n, no)
+            group by c.workflow_id, u.no
+        ) b
+        group by b.workflow_id
+    ), total as (
+        select c.workflow_id, sum(c.succeeded) as succeeded, sum(c.failed) as failed, sum(c.cancelled) as cancelled,
+               sum(c.succeeded + c.failed + c.cancelled) as ended, sum(c.seconds_sum) as seconds_sum, max(c.seconds_max) as seconds_max,
+               sum(c.waited_sum) as waited_sum
+        from counted c
+        group by c.workflow_id
+    )
+    select w.name, coalesce(t.succeeded, 0)::bigint, coalesce(t.failed, 0)::bigint, coalesce(t.cancelled, 0)::bigint,
+           coalesce(t.ended, 0)::double precision / greatest(date_part('epoch', since), 1),
+           t.seconds_sum / nullif(t.ended, 0)::double precision, t.seconds_max,
+           t.waited_sum / nullif(t.ended, 0)::double precision, v_now - pawl._first_due(w.queue_id, v_bound), v_until,
+           t.succeeded::double precision / nullif(t.succeeded + t.failed, 0)::double precision,
+           pawl._quantile(h.buckets, t.seconds_max, 0.5), pawl._quantile(h.buckets, t.seconds_max, 0.95),
+           pawl._quantile(h.buckets, t.seconds_max, 0.99)
     from pawl_data.workflow w
-    left join pawl_data.metric m on m.workflow_id = w.workflow_id and m.minute >= v_from
-                            and (v_bound is null or m.tenant = v_bound)
+    left join total t on t.workflow_id = w.workflow_id
+    left join histogram h on h.workflow_id = w.workflow_id
     where only_workflow is null or w.name = only_workflow
-    group by w.workflow_id, w.name, w.queue_id
     order by w.name
     limit 10000;
 end
 $$;
 comment on function pawl.metrics(text, interval) is
-'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. If no caller calls tick(), as without a live worker, nothing is counted; counted_until is null until the first count.
+'Ended runs by workflow within the time: counts, rate, durations, time from trigger to start, and how long the first ready run has been due. success_share is the part of the runs that succeeded among those that succeeded or failed. p50_seconds, p95_seconds and p99_seconds are durations that this part of the started runs did not exceed, estimated from a histogram with the bounds 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200 and 86400 seconds. Housekeeping counts each minute once, about two minutes after it has passed: runs that ended after counted_until are not in the counts. If no caller calls tick(), as without a live worker, nothing is counted; counted_until is null until the first count.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW003 since is less than 0 or more than 1000 years.
@@ -258,7 +339,7 @@ create or replace function pawl.list_workflows(
 returns table (
     workflow text, runtime text, priority int, max_attempts int, base interval, factor double precision, cap interval,
     jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text,
-    created_at timestamptz, paused boolean, workers int, flow boolean)
+    created_at timestamptz, paused boolean, workers int, flow boolean, key_limit int, fair boolean)
 language plpgsql
 stable
 security definer
@@ -270,7 +351,7 @@ begin
     select w.name, w.runtime, w.priority::int, w.max_attempts, w.base, w.factor, w.cap, w.jitter, w.run_timeout, w.step_timeout,
            w.strict_order, w.description, w.created_at,
            exists (select from pawl_data.pause p where p.subject = 'workflow' and p.name = w.name),
-           coalesce(k.n, 0), w.flow
+           coalesce(k.n, 0), w.flow, w.key_limit, w.fair
     from pawl_data.workflow w
     left join (
         select h.workflow_id, sum(h.n)::int as n

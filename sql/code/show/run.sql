@@ -39,12 +39,41 @@ end
 $$;
 comment on function pawl._shown_task(uuid, timestamptz) is 'the task that stands for a run of a flow';
 
+-- The first line of an error: its message, or that of the error inside it, or its code.
+create or replace function pawl._error_line(p_error json, p_max int)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if json_typeof(p_error) <> 'object' then
+        return left(split_part(p_error #>> '{}', chr(10), 1), p_max);
+    end if;
+    return left(split_part(coalesce(p_error ->> 'message', p_error #>> '{error,message}', p_error ->> 'code'), chr(10), 1), p_max);
+end
+$$;
+comment on function pawl._error_line(json, int) is 'the first line of an error';
+
+-- The error of the failed attempt that is repeated first.
+create or replace function pawl._next_retry_error(p_retries json)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (select e.value -> 'error' from json_each(p_retries) e order by (e.value ->> 'due')::timestamptz, e.key limit 1);
+end
+$$;
+comment on function pawl._next_retry_error(json) is 'the error of the failed attempt that is repeated first';
+
 -- Everything about a run that a reader may want in a list, from the hot set or from history.
 create or replace function pawl._overview(p_ids uuid[], p_now timestamptz)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid)
+    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -73,17 +102,28 @@ begin
                t.round::int, greatest(t.execution, f.execution), t.priority::int, t.key, t.triggered_at,
                coalesce(t.started_at, f.started_at), null::timestamptz,
                case when coalesce(f.place, t.place) = 'w' then coalesce(f.due_at, t.due_at) end, w.name,
-               t.ending is not null, t.rolling_back, t.parent_id
+               t.ending is not null, t.rolling_back, t.parent_id,
+               e.error ->> 'code' as error_code, pawl._error_line(e.error, 120) as error_line, i.kind as wait_kind, i.name as wait_name
         from pawl_data.task t
         join pawl_data.queue q on q.queue_id = t.queue_id
         left join lateral pawl._shown_task(case when t.place = 'o' then t.run_id end, p_now) f on true
         left join pawl_data.worker w on w.session_id = coalesce(f.session_id, t.session_id)
+        left join lateral (select coalesce(t.ending -> 'error', pawl._next_retry_error(coalesce(f.retries, t.retries))) as error) e on true
+        -- The wait that stands for the run: the first that it opened.
+        left join lateral (
+            select pawl._kind_name(x.kind) as kind, coalesce(x.topic, x.name) as name
+            from pawl_data.wait x
+            where x.run_id = t.run_id and x.kind <> 'l' and coalesce(f.place, t.place) in ('w', 'o')
+            order by x.created_at, x.task_no, x.seq
+            limit 1
+        ) i on true
         where t.run_id = any (p_ids) and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)
     )
     select l.* from live l
     union all
     select r.run_id, q.name, r.tenant, pawl._state_name(r.status), null, r.round::int, r.execution,
-           r.priority::int, r.key, r.triggered_at, r.started_at, r.ended_at, null, w.name, false, false, r.parent_id
+           r.priority::int, r.key, r.triggered_at, r.started_at, r.ended_at, null, w.name, false, false, r.parent_id,
+           r.error ->> 'code', pawl._error_line(r.error, 120), null, null
     from (
         select distinct on (e.run_id) e.*
         from pawl._runs(p_ids) e
@@ -101,7 +141,7 @@ create or replace function pawl.get_run(run uuid)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid, input json, metadata json, output json, error json, steps json, forked_from uuid)
+    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text, input json, metadata json, output json, error json, steps json, forked_from uuid, tags text[])
 language plpgsql
 stable
 security definer
@@ -122,7 +162,8 @@ begin
            case when t.run_id is null then v_run.output end,
            case when t.run_id is null then v_run.error else t.ending -> 'error' end,
            pawl._step_list(run, v_now),
-           pawl._forked_from(run)
+           pawl._forked_from(run),
+           pawl._tags_of(run)
     from pawl._overview(array[run], v_now) o
     left join pawl_data.task t on t.run_id = o.run_id and t.task_no = 0;
     if not found then
@@ -131,7 +172,7 @@ begin
 end
 $$;
 comment on function pawl.get_run(uuid) is
-'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round; one of kind child has the run of the child. forked_from is the run whose records it was made with.
+'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round, with its branch and its failed_attempts, which are those before the last one; one of kind child has the run of the child. forked_from is the run whose records it was made with; tags is null if it has none.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
@@ -214,6 +255,32 @@ end
 $$;
 comment on function pawl._running_steps(pawl_data.task, timestamptz) is 'the steps of a task that a live worker reported as executing';
 
+-- The failed attempts of one step in its round, out of those of the run. p_ends: when each round ended. A flow's task has no name of its own:
+-- its attempts are those of its handler.
+create or replace function pawl._failed_attempts(p_failed json, p_ends timestamptz[], p_task int, p_name text, p_round int)
+returns json
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    if p_failed is null then
+        return null;
+    end if;
+    return (
+        select json_agg(json_build_object('attempt', f -> 'attempt', 'ended_at', f -> 'ended_at', 'error', f -> 'error') order by n)
+        from json_array_elements(p_failed) with ordinality u (f, n)
+        where (f ->> 'task')::int = p_task
+          and f ->> 'step' is not distinct from case when p_task = 0 or strpos(p_name, '#') > 0 then p_name end
+          -- 1. A step fails, and an operator retries the run. 2. The step fails again. Without this each of the two records would have the
+          -- attempts of both rounds.
+          -- guard:attempts_of_round
+          and (f ->> 'ended_at')::timestamptz > coalesce(p_ends[coalesce(p_round, cardinality(p_ends) + 1) - 1], '-infinity')
+          and (f ->> 'ended_at')::timestamptz <= coalesce(p_ends[p_round], 'infinity'));
+end
+$$;
+comment on function pawl._failed_attempts(json, timestamptz[], int, text, int) is 'the failed attempts of a step in its round';
+
 create or replace function pawl._step_list(p_run uuid, p_now timestamptz)
 returns json
 language plpgsql
@@ -227,13 +294,19 @@ declare
         where q.queue_id = coalesce((select t.queue_id from pawl_data.task t where t.run_id = p_run and t.task_no = 0),
                                     (pawl._last_run(p_run)).queue_id));
     v_source uuid := pawl._forked_from(p_run);
+    v_failed json := (
+        select json_agg(json_build_object('task', a.task_no, 'step', a.detail -> 'step', 'attempt', a.detail -> 'failures', 'ended_at', a.at,
+                                          'error', a.detail -> 'error') order by a.audit_no)
+        from pawl._audits(p_run) a where a.what = 'attempt_failed');
+    v_ends timestamptz[] := array(select r.ended_at from pawl._runs(array[p_run]) r order by r.round);
 begin
     return (
         select coalesce(json_agg(json_build_object(
                    'name', case when l.task_no > 0 then pawl._task_label(f.name, l.task_no, l.name) else l.name end,
-                   'kind', l.kind, 'state', l.state, 'round', l.round,
+                   'branch', substring(l.name from '^(?:rollback:)?(.*)/[^/]*$'), 'kind', l.kind, 'state', l.state, 'round', l.round,
                    'attempt', l.attempt, 'started_at', l.started_at, 'ended_at', l.ended_at, 'due_at', l.due_at,
-                   'output', l.output, 'error', l.error, 'copied_from', l.copied, 'child', l.child)
+                   'output', l.output, 'error', l.error, 'copied_from', l.copied, 'child', l.child,
+                   'failed_attempts', pawl._failed_attempts(v_failed, v_ends, l.task_no, l.name, l.round))
                    order by coalesce(l.name, '') like 'rollback:%', l.task_no, l.seq, l.started_at, l.name), '[]')
         from (
             select s.task_no, s.seq, s.name,
@@ -319,4 +392,55 @@ If repeated: returns the same.
 Locks: none.
 Errors: PW001 no such run.
 Limits: the cost is constant.';
+
+create or replace function pawl.results(runs uuid[])
+returns table (run_id uuid, status text, output json, error json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_bound text := pawl._bound_tenant();
+    v_run pawl_data.run;
+    v_bytes bigint := 0;
+    v_count int := 0;
+begin
+    if cardinality(runs) > 1000 then
+        -- guard:results_max
+        perform pawl._raise('PW009', format('%s runs in one call, the limit is 1000', cardinality(runs)));
+    end if;
+    -- The living ones first: of a thousand runs that a caller waits for, most have not ended.
+    for run_id in
+        select u.r from unnest(runs) with ordinality u (r, n)
+        where u.r is not null and not exists (
+            select from pawl_data.task t where t.run_id = u.r and t.task_no = 0 and (v_bound is null or t.tenant = v_bound))
+        order by u.n
+    loop
+        v_run := pawl._last_run(run_id);
+        -- guard:results_tenant
+        if v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
+            v_run := null;
+        end if;
+        v_bytes := v_bytes + coalesce(octet_length(v_run.output::text), 0) + coalesce(octet_length(v_run.error::text), 0);
+        -- guard:results_bytes
+        exit when v_bytes > pawl._claim_max() and v_count > 0;
+        status := coalesce(pawl._state_name(v_run.status), 'NOT_FOUND');
+        output := v_run.output;
+        error := v_run.error;
+        v_count := v_count + 1;
+        return next;
+    end loop;
+end
+$$;
+comment on function pawl.results(uuid[]) is
+'The outcomes of those runs that have ended, in the order given; NOT_FOUND as status for an id without a run. A run that has not ended has no row. So one caller waits for many runs with one query: it asks again after a pause, without the runs that it has. It does not wait itself, because a statement that waits would keep vacuum from removing dead rows.
+If repeated: returns the same, and the runs that have ended since.
+Locks: none.
+Errors: PW009 more than 1,000 ids.
+Limits: 1,000 runs, and 64 MB of outputs and errors, or one run; others are left to the next call.';
 

@@ -56,7 +56,7 @@ set jit to off
 as $$
 declare
     v_code "char" := pawl._status_code(p_status);
-    v_places "char"[] := case p_status when 'RUNNING' then '{h,o}'::"char"[] when 'PAUSED' then '{w,o}' else '{r,w,h,s,o}' end;
+    v_places "char"[] := case p_status when 'RUNNING' then '{h,o}'::"char"[] when 'PAUSED' then '{w,o}' else '{r,l,w,h,s,o}' end;
     -- Days past their retention are empty, or about to be, and may be locked for that.
     -- guard:list_retained
     v_first uuid := greatest(p_since, pawl._first_id('run', pawl.now()));
@@ -109,7 +109,7 @@ comment on function pawl._runs_before(uuid, uuid, int, text, int[], text, text) 
 create or replace function pawl._failed_before(p_before uuid, p_since uuid, p_max int, p_tenant text, p_queues int[], p_key text)
 returns table (
     run_id uuid, queue_id int, tenant text, round int, execution int, priority int, key text, triggered_at timestamptz, started_at timestamptz,
-    ended_at timestamptz, session_id bigint, parent_id uuid, fits boolean)
+    ended_at timestamptz, session_id bigint, parent_id uuid, error json, fits boolean)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -126,7 +126,7 @@ declare
 begin
     return query
     select f.run_id, f.queue_id, f.tenant, f.round::int, f.execution, f.priority::int, f.key, f.triggered_at, f.started_at, f.ended_at,
-           f.session_id, f.parent_id,
+           f.session_id, f.parent_id, f.error,
            (p_tenant is null or f.tenant = p_tenant) and (p_queues is null or f.queue_id = any (p_queues)) and (p_key is null or f.key = p_key)
            -- 1. A run fails. 2. An operator retries it, and it runs again. Without the test it would be listed as failed.
            -- Offset 0: looked up for each, and never by a hash of all living runs.
@@ -138,14 +138,14 @@ begin
                         else exists (select from pawl_data.run l where l.run_id = f.run_id and l.round > f.round) end
     from (
         (select r.run_id, r.round, r.queue_id, r.tenant, r.execution, r.priority, r.key, r.triggered_at, r.started_at, r.ended_at, r.session_id,
-                r.parent_id, false as is_kept
+                r.parent_id, r.error, false as is_kept
          from pawl_data.run r
          where r.status = 'e' and r.run_id < p_before and r.run_id >= v_first
          order by r.run_id desc, r.round desc
          limit p_max)
         union all
         (select k.run_id, k.round, k.queue_id, k.tenant, k.execution, k.priority, k.key, k.triggered_at, k.started_at, k.ended_at, k.session_id,
-                k.parent_id, true
+                k.parent_id, k.error, true
          from pawl_data.run_kept k
          where k.status = 'e' and k.run_id < p_before and k.run_id >= p_since
          order by k.run_id desc, k.round desc
@@ -162,7 +162,8 @@ create or replace function pawl._list_failed(p_before uuid, p_since uuid, p_tena
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
+    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text,
+    next_cursor uuid)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -199,7 +200,7 @@ begin
             select v_failed.run_id, v_names[array_position(v_queues, v_failed.queue_id)], v_failed.tenant, 'ERROR', null::text,
                    v_failed.round, v_failed.execution, v_failed.priority, v_failed.key, v_failed.triggered_at, v_failed.started_at,
                    v_failed.ended_at, null::timestamptz, v_workers[array_position(v_sessions, v_failed.session_id)], false, false,
-                   v_failed.parent_id, v_failed.run_id;
+                   v_failed.parent_id, v_failed.error ->> 'code', pawl._error_line(v_failed.error, 120), null::text, null::text, v_failed.run_id;
             v_left := v_left - 1;
             exit when v_left = 0;
         end loop;
@@ -218,11 +219,12 @@ comment on function pawl._list_failed(uuid, uuid, text, int[], text, int) is 'a 
 
 create or replace function pawl.list_runs(
     only_workflow text default null, only_status text default null, only_tenant text default null,
-    only_key text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, max_rows int default 50)
+    only_key text default null, only_tag text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, max_rows int default 50)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid, next_cursor uuid)
+    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text,
+    next_cursor uuid)
 language plpgsql
 stable
 security definer
@@ -246,6 +248,11 @@ declare
     v_found int;
 begin
     if v_left = 0 or v_tenant <> only_tenant or cardinality(v_queues) = 0 then
+        return;
+    end if;
+    if only_tag is not null then
+        return query
+        select l.* from pawl._list_tagged(only_tag, v_place, v_since, v_tenant, v_queues, only_key, only_status, v_left, v_now) l;
         return;
     end if;
     if only_key is not null then
@@ -299,8 +306,8 @@ begin
     return next;
 end
 $$;
-comment on function pawl.list_runs(text, text, text, text, timestamptz, timestamptz, uuid, int) is
-'Lists runs, newest first. only_workflow may be a prefix pattern. only_key finds the runs that the key stands for in the table of keys, and failed runs (only_status ERROR) have an index; any other filter examines runs one by one. Pass next_cursor of the last row as cursor to continue. A search that has examined 10,000 runs without filling its page stops: its last row has no run, only the cursor to continue with. A shorter page without such a row is the last one.
+comment on function pawl.list_runs(text, text, text, text, text, timestamptz, timestamptz, uuid, int) is
+'Lists runs, newest first. error_code and error_line (the first 120 characters of its first line) are those of the error of a run that failed, or of the failed attempt that is repeated next; wait_kind and wait_name are those of the wait that it opened first, by its topic or else by its name. only_workflow may be a prefix pattern. only_key finds the runs that the key stands for in the table of keys, runs with a tag (only_tag) and failed runs (only_status ERROR) have an index each; any other filter examines runs one by one. Pass next_cursor of the last row as cursor to continue. A search that has examined 10,000 runs without filling its page stops: its last row has no run, only the cursor to continue with. A shorter page without such a row is the last one.
 A key stands for its run as long as the run is retained; with key_ttl or key_while_active for a shorter time. If it stands for no run, or for one with such a lifetime, runs that had the key before are searched for like any others, and the run that has it now may be listed first and again in its place. Runs that lost the key are not searched for where it stands for a run that keeps it.
 If repeated: returns the same, or what has happened since.
 Locks: none.

@@ -53,7 +53,7 @@ begin
     select t.* into v_task
     from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound);
     if not found then
-        return pawl._one_line(pawl._why_ended(run, v_now, v_bound));
+        return pawl._one_line(pawl._why_ended(run, v_now, v_bound) || pawl._why_started((pawl._last_run(run)).key));
     end if;
     v_shown := v_task;
     if v_task.place = 'o' then
@@ -63,19 +63,33 @@ begin
         v_why := pawl._why_task(v_task, v_now);
     end if;
     if v_task.ending is not null then
-        return pawl._one_line(v_why);
+        return pawl._one_line(v_why || pawl._why_started(v_task.key));
     end if;
     -- The sentence of a run that waits names the first of its waits. A run of a flow may have no task, only children.
     return pawl._one_line(v_why || coalesce(pawl._also_waits(run, v_now,
-        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), ''));
+        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), '') || pawl._why_started(v_task.key));
 end
 $$;
 comment on function pawl.why(uuid) is
-'States in one line what a run is doing or waiting for, and what to do about it; for an ended run, how and when it ended. The first wait that it names can wake the run first; up to ten other waits follow.
+'States in one line what a run is doing or waiting for, and what to do about it; for an ended run, how and when it ended. The first wait that it names can wake the run first; up to ten other waits follow. For a run that a subscription has started, it names the event.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.
 Limits: 1,000 tasks and 1,000 waits of the run examined.';
+
+-- No other run has such a key: see _check_trigger().
+create or replace function pawl._why_started(p_key text)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case when starts_with(p_key, 'event/')
+                then format(' Started by event %s (subscription %s).', split_part(p_key, '/', 3), split_part(p_key, '/', 2)) else '' end;
+end
+$$;
+comment on function pawl._why_started(text) is 'the sentence for the event that started a run';
 
 create or replace function pawl._why_paused(p_paused json, p_now timestamptz)
 returns text
@@ -352,6 +366,60 @@ end
 $$;
 comment on function pawl._why_waiting(pawl_data.task, timestamptz) is 'the sentence for a run that waits';
 
+create or replace function pawl._tasks_ahead(p_ahead bigint)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case when p_ahead = 0 then 'nothing is' when p_ahead = 1 then '1 task is'
+                when p_ahead > 10000 then 'over 10000 tasks are' else p_ahead || ' tasks are' end;
+end
+$$;
+comment on function pawl._tasks_ahead(bigint) is 'how many tasks are ahead, in words; over 10000 is not counted';
+
+-- A run of a workflow with a limit by key: what is ahead of it in its lane, and what is held.
+create or replace function pawl._why_in_lane(p_task pawl_data.task, p_queue pawl_data.queue, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_lane uuid := pawl._lane_of(p_task.tenant, p_task.limit_key);
+    v_paused boolean := exists (
+        select from pawl_data.lane_setting s where s.queue_id = p_task.queue_id and s.lane = v_lane and s.paused_at is not null);
+    v_shut text := pawl._why_lane_shut(p_queue, v_lane, p_now);
+    v_ahead bigint;
+    -- How many lanes take turns. A reader that is bound to a tenant is not told how many keys others have.
+    v_others bigint := case when pawl._bound_tenant() is null then (
+        select count(*) from (select from pawl_data.lane l where l.queue_id = p_task.queue_id and l.state = 'r' and l.lane <> v_lane limit 10001) c) else 0 end;
+    v_turns text := case when v_others > 0 then format('; its %s takes turns with %s', case when p_task.limit_key is null then 'tenant' else 'limit key' end,
+        case when v_others > 10000 then 'over 10000 others' when v_others = 1 then '1 other' else v_others || ' others' end) else '' end;
+begin
+    -- guard:why_lane_paused
+    if v_paused then
+        return format('%s, but %s.', case when p_task.rolling_back then 'Rollback queued' else 'Queued' end, v_shut);
+    end if;
+    select count(*) into v_ahead
+    from (
+        select from pawl_data.lane_task w
+        where w.queue_id = p_task.queue_id and w.lane = v_lane
+          and (w.priority, w.due_at, w.run_id, w.task_no) < (p_task.priority, p_task.due_at, p_task.run_id, p_task.task_no)
+        limit 10001
+    ) c;
+    return format('%s for %s: %s ahead of it %s%s.', case when p_task.rolling_back then 'Rollback queued' else 'Queued' end,
+        pawl._ago(p_now - p_task.due_at), pawl._tasks_ahead(v_ahead),
+        case when p_task.limit_key is null then 'without a limit key' else format('with limit key "%s"', left(p_task.limit_key, 200)) end,
+        coalesce(', and ' || v_shut, format(' in queue %s%s. Live workers handle the queue', p_queue.name, v_turns)));
+end
+$$;
+comment on function pawl._why_in_lane(pawl_data.task, pawl_data.queue, timestamptz) is 'the sentence for a run that waits in its lane';
+
 create or replace function pawl._why_queued(p_task pawl_data.task, p_queue pawl_data.queue, p_now timestamptz)
 returns text
 language plpgsql
@@ -369,7 +437,12 @@ declare
         select w.runtime from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id), '')
         || case when p_task.tenant <> '' and (select s.tenants_bound from pawl_data.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
     v_what text := case when p_task.rolling_back then 'Rollback queued, but ' else 'Queued, but ' end;
+    v_all_paused text := pawl._all_paused_text();
 begin
+    -- guard:why_all_paused
+    if v_all_paused is not null then
+        return format('%s%s. Resume everything with pawl.resume_all().', v_what, v_all_paused);
+    end if;
     select p.* into v_pause
     from pawl_data.pause p
     where p.subject = 'queue' and p.name = p_queue.name
@@ -403,6 +476,10 @@ begin
     if p_task.place = 'w' and pawl._keeper_missing(p_now) then
         return format('Due for %s, but only housekeeping makes it ready. %s.', pawl._ago(p_now - p_task.due_at), pawl._keeper_cure());
     end if;
+    -- guard:why_lane
+    if p_task.place in ('r', 'l') and exists (select from pawl_data.lane_queue l where l.queue_id = p_task.queue_id) then
+        return pawl._why_in_lane(p_task, p_queue, p_now);
+    end if;
     -- guard:why_ahead_tenant
     select count(*) filter (where v_all or c.tenant = p_task.tenant) into v_ahead
     from (
@@ -413,8 +490,7 @@ begin
     ) c;
     return format('%s for %s: %s ahead of it in queue %s. Live workers handle the queue.',
         case when p_task.rolling_back then 'Rollback queued' else 'Queued' end, pawl._ago(p_now - p_task.due_at),
-        case when v_ahead = 0 then 'nothing is' when v_ahead = 1 then '1 task is'
-             when v_ahead > 10000 then 'over 10000 tasks are' else v_ahead || ' tasks are' end, p_queue.name);
+        pawl._tasks_ahead(v_ahead), p_queue.name);
 end
 $$;
 comment on function pawl._why_queued(pawl_data.task, pawl_data.queue, timestamptz) is 'the sentence for a run that is due';

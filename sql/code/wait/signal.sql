@@ -36,7 +36,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_task pawl_data.task;
     v_wait pawl_data.wait;
 begin

@@ -93,10 +93,13 @@ declare
         pawl._shift(p_now, (select - s.event_retention from pawl_data.setting s where s.only_row)));
     -- An id that a client made may be an hour off the time it was emitted at.
     v_floor uuid := pawl._id_floor(v_from - interval '1 hour');
+    v_end uuid := pawl._id_floor(greatest(p_now, (
+        select o.emitted_at from pawl_data.topic o
+        where o.tenant = p_task.tenant and o.topic = p_topic and o.key = p_key)) + interval '61 min');
 begin
     select e.* into v_event
     from pawl_data.event e
-    where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
+    where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor and e.event_id < v_end
       and e.emitted_at >= v_from
       and (v_paths = '' or pawl._digest(v_paths, pawl._comparable(e.payload)) = v_digest)
     -- By the time, because ids that clients made follow their clocks.
@@ -110,7 +113,7 @@ begin
         if v_event.event_id = any (v_taken) then
             select e.* into v_event
             from pawl_data.event e
-            where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor
+            where e.tenant = p_task.tenant and e.topic = p_topic and e.key = p_key and e.event_id >= v_floor and e.event_id < v_end
               and (e.emitted_at, e.event_id) > (v_event.emitted_at, v_event.event_id)
               and e.event_id <> all (v_taken)
               and (v_paths = '' or pawl._digest(v_paths, pawl._comparable(e.payload)) = v_digest)
@@ -138,6 +141,14 @@ declare
     v_event pawl_data.event;
 begin
     is_busy := false;
+    -- Most waits come before their event. The row of the topic tells that there is none, and its plan is made once; the search among events
+    -- is planned at each call, so that it opens only the days that it needs.
+    if not exists (
+        select from pawl_data.topic o
+        where o.tenant = p_task.tenant and o.topic = p_topic and o.key = p_key
+          and o.emitted_at >= p_task.triggered_at) then
+        return;
+    end if;
     loop
         v_event := pawl._find_event(p_task, p_topic, p_key, p_match, p_now);
         -- guard:wait_meets_delivery
@@ -183,9 +194,10 @@ end
 $$;
 comment on function pawl._open_wait(pawl_data.task, timestamptz, text, "char", int, timestamptz, text, text, json, json, uuid) is 'writes an open wait';
 
+-- p_unrecorded: the caller has looked already, under the lock of the task, and found no record of that name.
 create or replace function pawl._commit_wait(
     p_task pawl_data.task, p_now timestamptz, p_kind text, p_name text, p_payload text, p_seq int, p_option json,
-    out answer text, out reason text, out value json)
+    p_unrecorded boolean, out answer text, out reason text, out value json)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -196,10 +208,12 @@ declare
     v_open pawl_data.wait;
     v_due timestamptz := p_now + pawl._millis(p_option ->> 'timeout_ms', null);
 begin
-    select s.* into v_old
-    from pawl._step(p_task.run_id, p_task.task_no, p_name) s
-    where s.state <> 'e' or s.round = p_task.round
-    order by s.round desc limit 1;
+    if not p_unrecorded then
+        select s.* into v_old
+        from pawl._step(p_task.run_id, p_task.task_no, p_name) s
+        where s.state <> 'e' or s.round = p_task.round
+        order by s.round desc limit 1;
+    end if;
     select w.* into v_open
     from pawl_data.wait w where w.run_id = p_task.run_id and w.task_no = p_task.task_no and w.name = p_name;
     if coalesce(v_old.kind, v_open.kind, v_kind) <> v_kind then
@@ -240,7 +254,7 @@ begin
     end if;
 end
 $$;
-comment on function pawl._commit_wait(pawl_data.task, timestamptz, text, text, text, int, json) is 'commits an item that waits for something';
+comment on function pawl._commit_wait(pawl_data.task, timestamptz, text, text, text, int, json, boolean) is 'commits an item that waits for something';
 
 create or replace function pawl._wait_event(
     p_task pawl_data.task, p_now timestamptz, p_name text, p_seq int, p_option json, p_due timestamptz,
@@ -352,6 +366,13 @@ begin
     if not found then
         answer := 'refused';
         reason := format('unknown workflow "%s"', p_option ->> 'workflow');
+        return;
+    end if;
+    -- A worker must not choose the command either that another worker executes.
+    -- guard:crontab_child
+    if starts_with(v_workflow.name, 'crontab.') then
+        answer := 'refused';
+        reason := format('runs of workflow "%s" are triggered by schedules alone', v_workflow.name);
         return;
     end if;
     -- A flow without steps is refused, as by trigger().

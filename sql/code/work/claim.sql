@@ -10,6 +10,7 @@
 --   a lost reply is given again        tests/sql/claim/a_repeated_claim_with_the_same_request_number_gets_the_same_tasks
 --   queues take turns                  tests/sql/claim/queues_take_turns
 --   what it returns is bounded         tests/sql/claim/a_claim_hands_out_a_bounded_amount_of_records, of_inputs, of_metadata
+--   no limit is exceeded               tests/isolation/specs/lane_claimers, tests/race/lanes
 --   a broken run stops no queue        tests/sql/housekeeping/a_detached_partition_stops_only_the_runs_of_its_day
 
 create or replace function pawl._claim_max()
@@ -186,6 +187,7 @@ begin
         exception
             when others then
                 perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
+                perform pawl._leave_lane(v_task, p_now);
                 update pawl_data.task t
                 set place = 'w', due_at = p_now + interval '1 min', reason = 'delay'
                 where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
@@ -198,6 +200,7 @@ begin
     if not v_found then
         select t.* into v_task from pawl_data.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
         perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
+        perform pawl._leave_lane(v_task, p_now);
         update pawl_data.task t
         set place = 'w', due_at = p_now + interval '1 min', reason = 'delay'
         where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
@@ -272,6 +275,61 @@ end
 $$;
 comment on function pawl._load_picked(tid[], uuid[], int[], boolean, boolean, timestamptz) is 'loads records and inputs of picked tasks';
 
+-- Records for tasks that are being claimed (locked), and that code of another version executed last, that this one does now.
+create or replace function pawl._note_versions(p_all tid[], p_worker pawl_data.worker, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_task record;
+begin
+    for v_task in
+        select t.run_id, t.task_no, t.kept, t.version
+        from pawl_data.task t
+        where t.ctid = any (p_all) and t.execution > 0 and t.version is distinct from p_worker.version
+        order by t.run_id, t.task_no
+    loop
+        -- 1. The partition for audit rows of this run is missing, and cannot be made now. 2. Each claim of its queue picks the run first,
+        -- and fails. Without the handler no task of the queue could be claimed. The audit row is lost, and doctor() shows the failure.
+        -- guard:version_broken
+        begin
+            perform pawl._audit(v_task.run_id, v_task.task_no, v_task.kept, p_now, 'version',
+                json_build_object('from', v_task.version, 'to', p_worker.version), p_worker.name);
+        exception
+            when others then
+                perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
+        end;
+    end loop;
+end
+$$;
+comment on function pawl._note_versions(tid[], pawl_data.worker, timestamptz) is 'records that runs are executed by code of another version';
+
+-- Before a claim takes tasks: notes that they run under another version of the code, and that its worker rests no more.
+create or replace function pawl._before_claim(p_all tid[], p_worker pawl_data.worker, p_changed boolean, p_now timestamptz)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    if p_changed then
+        perform pawl._note_versions(p_all, p_worker, p_now);
+    end if;
+    if p_worker.idle then
+        update pawl_data.worker w set idle = false, listens = false
+        where w.ctid = any (array(select i.ctid from pawl_data.worker i where i.session_id = p_worker.session_id for update skip locked));
+    end if;
+end
+$$;
+comment on function pawl._before_claim(tid[], pawl_data.worker, boolean, timestamptz) is 'notes what changes when a claim takes tasks';
+
 create or replace function pawl.claim(
     session bigint, max_tasks int default 1, request int default null, start boolean default true, quiet boolean default false)
 returns table (
@@ -290,6 +348,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
+    v_first_id boolean := pg_current_xact_id_if_assigned() is null;
     v_now timestamptz := pawl.now();
     v_worker pawl_data.worker;
     v_queues int[];
@@ -299,12 +358,13 @@ declare
     v_ids uuid[];
     v_tasks int[];
     v_records json[];
-    v_left_out text[];
     v_name text;
     v_timeout bigint;
     v_flow boolean;
     v_apart bigint;
     v_metadata bigint;
+    v_changed boolean;
+    v_laned uuid[];
     v_keys text[];
     v_flow_keys text[];
     v_flow_inputs json[];
@@ -325,12 +385,11 @@ begin
     if v_worker.draining then
         return;
     end if;
-    select p.picked, p.queues into v_all, v_queues from pawl._pick_tasks(v_worker, v_max, v_now) p;
+    select p.picked, p.queues into v_all, v_queues from pawl._pick_tasks(v_worker, v_max, v_now, v_first_id) p;
     v_left := v_max - cardinality(v_all);
     -- guard:quiet
-    if quiet and cardinality(v_all) = 0 and v_left > 0
-       and not exists (select from pawl_data.task t where t.place = 'h' and t.session_id = session) then
-        v_all := pawl._pick_suspect(v_worker.queue_ids, v_worker.tenant);
+    if quiet and cardinality(v_all) = 0 and v_left > 0 and not exists (select from pawl_data.task t where t.place = 'h' and t.session_id = session) then
+        v_all := pawl._pick_any_suspect(v_worker.queue_ids, v_worker.tenant, v_now);
     end if;
     if cardinality(v_all) = 0 then
         return;
@@ -339,8 +398,8 @@ begin
     select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.execution > 0 or t.recorded),
            array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.execution > 0 or t.recorded),
            bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart),
-           sum(octet_length(t.metadata::text))
-    into v_ids, v_tasks, v_flow, v_apart, v_metadata
+           sum(octet_length(t.metadata::text)), bool_or(t.execution > 0 and t.version is distinct from v_worker.version), array_agg(t.run_id) filter (where t.lane is not null)
+    into v_ids, v_tasks, v_flow, v_apart, v_metadata, v_changed, v_laned
     from pawl_data.task t
     where t.ctid = any (v_all);
     if v_ids is not null or v_flow or v_apart > 1 then
@@ -352,14 +411,10 @@ begin
         end if;
     end if;
     if v_metadata > pawl._claim_max() then
-        v_left_out := pawl._over_metadata(v_all, pawl._claim_max());
-        if cardinality(v_left_out) > 0 then
-            v_all := pawl._leave_out_tasks(v_all, v_left_out, null, v_now);
-        end if;
+        v_all := pawl._leave_out_tasks(v_all, pawl._over_metadata(v_all, pawl._claim_max()), null, v_now);
     end if;
-    if v_worker.idle then
-        update pawl_data.worker w set idle = false
-        where w.ctid = any (array(select i.ctid from pawl_data.worker i where i.session_id = session for update skip locked));
+    if v_changed or v_worker.idle then
+        perform pawl._before_claim(v_all, v_worker, v_changed, v_now);
     end if;
     if cardinality(v_queues) = 1 and v_left < v_max then
         -- All tasks are of one queue: read its name and its limit once.
@@ -370,13 +425,13 @@ begin
     update pawl_data.task t
     set place = 'h', session_id = session, request = claim.request, fence = t.fence + 1,
         execution = t.execution + (start is not false)::int, started = start is not false, claimed_at = v_now,
-        started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false
+        started_at = coalesce(t.started_at, case when start is not false then v_now end), reason = null, woken = false, version = v_worker.version
     where t.ctid = any (v_all)
       -- Tested in the UPDATE itself. 1. A, this claim, has checked its epoch and session. 2. A waits for a lock, such as the one of
       -- raise_epoch(). 3. B raises the epoch, or sweeps the session, and commits. 4. A continues. Without the first test A would claim
-      -- under an old epoch; without the second for an ended session, whose tasks only the chore workers reclaims.
-      -- guard:claim_epoch
-      and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row)
+      -- under an old epoch, or after pause_all() has returned. Without the second it would claim for a session that has ended.
+      -- guard:claim_epoch guard:claim_paused
+      and session >> 32 = (select s.epoch from pawl_data.setting s where s.only_row and not s.paused)
       and exists (select from pawl_data.worker w where w.session_id = session and w.ended_at is null)
     returning t.run_id, t.task_no, t.fence,
               coalesce(v_name, (select q.name from pawl_data.queue q where q.queue_id = t.queue_id)), t.round::int, t.execution, t.tenant, t.triggered_at, t.rolling_back,
@@ -390,12 +445,15 @@ begin
                        select (1000 * date_part('epoch', q.step_timeout))::bigint from pawl_data.queue q where q.queue_id = t.queue_id)
                    else v_timeout end,
               case when t.attached or t.run_id = any (v_limited) then pawl._run_timeout(t.run_id, v_now) end, v_tick_due;
+    if v_laned is not null then
+        perform pawl._take_from_lanes(v_laned, session, v_now);
+    end if;
 end
 $$;
 comment on function pawl.claim(bigint, int, int, boolean, boolean) is
-'Claims up to max_tasks (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed attempts of a run that ran before; it is null for a new run. A call returns at most 64 MB of records, or one record, and as much of inputs, of coded runs and of flows each, and of metadata. It leaves other tasks for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. With start, the worker starts the tasks now, and a lost lease counts as a crash; without, it starts them later, with a start item in commit. quiet means that the worker has nothing else in flight, so it may be given one suspect run. tick_due means that housekeeping is due: call tick() then, and after a claim that returned nothing. If no caller has called it for two seconds, a session that is not bound to a tenant does a little of it here.
+'Claims up to max_tasks (at most 1,000) due tasks of all queues that the session handles: lower priority number first, then due time, and queues take turns. Of a workflow with a key_limit it takes no more runs with one tenant and limit key than the limit allows besides those that are held. Every claim raises the fence of the task; all later writes carry it. record holds the steps, open waits and failed attempts of a run that ran before; it is null for a new run. A call returns at most 64 MB of records, or one record, and as much of inputs, of coded runs and of flows each, and of metadata. It leaves other tasks for the next call. A run that has recorded more than 256 MB ends here, with the error record_too_large. step_timeout_ms and run_timeout_ms are limits that the worker enforces. With request, a repeated call whose reply was lost answers with the same tasks. With start, the worker starts the tasks now, and a lost lease counts as a crash; without, it starts them later, with a start item in commit. quiet means that the worker has nothing else in flight, so it may be given one suspect run. tick_due means that housekeeping is due: call tick() then, and after a claim that returned nothing. If no caller has called it for two seconds, a session that is not bound to a tenant does a little of it here.
 If repeated: returns other tasks, or with the same request number the same tasks.
-Locks: the tasks it takes, and up to 50 rows of late housekeeping; skips what others hold.
+Locks: the tasks it takes, the lanes that it visits (at most four more than max_tasks for each queue with a key_limit), and up to 50 rows of late housekeeping; skips what others hold.
 Errors: PW005 the session has ended, PW008 isolation level, PW012 older epoch.
 Limits: 1,000 tasks.';
 

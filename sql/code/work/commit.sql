@@ -156,7 +156,7 @@ set plan_cache_mode to force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
     v_count int := coalesce(cardinality(runs), 0);
     v_done bigint[];
     v_ending tid[];
@@ -164,10 +164,14 @@ declare
     -- Tasks of flows that are done.
     v_flow tid[];
     v_flow_outputs text[];
+    -- Tasks that end and were claimed from lanes.
+    v_laned tid[];
     v_mixed uuid[];
     v_max int;
     v_bound text;
     v_late boolean;
+    v_waits bigint[];
+    v_suspends bigint[];
 begin
     if current_setting('transaction_isolation') <> 'read committed' then
         perform pawl._only_read_committed('commit');
@@ -186,11 +190,11 @@ begin
     end if;
     v_mixed := pawl._runs_one_by_one(runs, tasks, kinds, names, payloads, seqs, options, v_max);
     with locked as materialized (
-        select i.n, i.run_id, i.task_no, i.fence, i.kind, i.name, i.payload, i.seq, i.millis, t.tid, t.round
+        select i.n, i.run_id, i.task_no, i.fence, i.kind, i.name, i.payload, i.seq, i.millis, t.tid, t.round, t.lane
         from unnest(runs, tasks, fences, kinds, names, payloads, seqs, millis)
                  with ordinality i (run_id, task_no, fence, kind, name, payload, seq, millis, n)
         cross join lateral (
-            select t.ctid as tid, t.round
+            select t.ctid as tid, t.round, t.lane
             from pawl_data.task t
             where t.run_id = i.run_id and t.task_no = coalesce(i.task_no, 0)
               -- guard:fence
@@ -221,9 +225,14 @@ begin
     select array_agg(k.n), array_agg(k.tid) filter (where k.kind = 'complete' and coalesce(k.task_no, 0) = 0),
            array_agg(k.payload) filter (where k.kind = 'complete' and coalesce(k.task_no, 0) = 0),
            array_agg(k.tid) filter (where k.kind = 'complete' and k.task_no > 0),
-           array_agg(k.payload) filter (where k.kind = 'complete' and k.task_no > 0)
-    into v_done, v_ending, v_outputs, v_flow, v_flow_outputs
+           array_agg(k.payload) filter (where k.kind = 'complete' and k.task_no > 0),
+           array_agg(k.tid) filter (where k.kind = 'complete' and k.lane is not null)
+    into v_done, v_ending, v_outputs, v_flow, v_flow_outputs, v_laned
     from locked k;
+    -- guard:commit_leaves_lanes
+    if v_laned is not null then
+        perform pawl._leave_lanes(v_laned, v_now);
+    end if;
     if v_ending is not null then
         perform pawl._end_plain(v_ending, v_outputs, v_now);
     end if;
@@ -234,6 +243,13 @@ begin
     if coalesce(cardinality(v_done), 0) < v_count then
         if not kinds <@ array['step'] then
             perform pawl._check_whole(runs, tasks, fences, v_done);
+        end if;
+        if 'event' = any (kinds) then
+            select w.waits, w.suspends into v_waits, v_suspends
+            from pawl._open_waits(session, v_now, runs, tasks, fences, kinds, names, payloads, seqs, options, v_bound) w;
+            return query select n::int, 'ok', null::text, json_build_object('state', 'PAUSED') from unnest(v_waits) n;
+            return query select n::int, 'ok', null::text, null::json from unnest(v_suspends) n;
+            v_done := v_done || coalesce(v_waits || v_suspends, '{}');
         end if;
         return query
         select i.item, i.answer, i.reason, i.value
@@ -267,7 +283,7 @@ as $$
 declare
     v_count int := coalesce(cardinality(runs), 0);
     -- One time for the whole call.
-    v_now timestamptz := pawl.now();
+    v_now timestamptz := pawl._write_time();
 begin
     perform pawl._only_read_committed('commit_each');
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),

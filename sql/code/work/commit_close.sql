@@ -26,6 +26,10 @@ begin
             session_id = null, request = null, execution = t.execution - t.started::int,
             recorded = t.recorded or t.started, started = false, woken = t.paused is not null
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+        -- guard:release_leaves_lane
+        if p_task.lane is not null then
+            perform pawl._leave_lane(p_task, p_now);
+        end if;
         perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
     elsif p_kind = 'drift' then
         perform pawl._pause_for_drift(p_task, p_now, coalesce(p_name, '?'), coalesce(p_option ->> 'recorded', '?'),
@@ -132,6 +136,10 @@ begin
         paused = case when t.paused is not null then json_build_object('at', t.paused -> 'at', 'by', t.paused -> 'by',
             'why', t.paused -> 'why', 'due', p_due, 'reason', p_reason) end
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
+    -- guard:let_go_leaves_lane
+    if p_task.lane is not null then
+        perform pawl._leave_lane(p_task, p_now);
+    end if;
 end
 $$;
 comment on function pawl._let_go(pawl_data.task, timestamptz, timestamptz, text) is 'makes a held task wait until it is due';

@@ -1,6 +1,53 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- One item of a commit: lock, check, and hand over to the function for its kind.
 
+-- Returns the numbers of items that wait for an event and whose names have no record. One search finds them all, because a search among records
+-- is planned at each call. Other items may have a record or not. The tasks are locked first: 1. A, a call whose reply was lost, is
+-- still in progress. 2. B, the same call sent again, finds no record of the name. 3. A records it and commits. With a search before the lock B
+-- would record it again.
+create or replace function pawl._unrecorded(p_session bigint, p_runs uuid[], p_tasks int[], p_fences int[], p_kinds text[], p_names text[])
+returns bigint[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_items bigint[];
+    v_runs uuid[];
+    v_tasks int[];
+    v_names text[];
+begin
+    select array_agg(i.n), array_agg(i.run_id), array_agg(i.task_no), array_agg(i.name) into v_items, v_runs, v_tasks, v_names
+    from (
+        -- An earlier item of the call may record the name.
+        -- guard:unrecorded_first
+        select i.*, row_number() over (partition by i.run_id, i.task_no, i.name order by i.n) as nth
+        from (
+            select i.run_id, coalesce(i.task_no, 0) as task_no, i.fence, i.kind, i.name, i.n
+            from unnest(p_runs, p_tasks, p_fences, p_kinds, p_names) with ordinality i (run_id, task_no, fence, kind, name, n)
+        ) i
+    ) i
+    cross join lateral (
+        select from pawl_data.task t
+        where t.run_id = i.run_id and t.task_no = i.task_no and t.session_id = p_session and t.fence = i.fence and not t.kept
+          and t.triggered_at > pawl.now() - interval '24 hours'
+        for update skip locked
+    ) t
+    where i.kind = 'event' and i.nth = 1 and i.name is not null;
+    if coalesce(cardinality(v_items), 0) < 2 then
+        return null;
+    end if;
+    return array(
+        select u.n
+        from unnest(v_items) with ordinality u (n, place)
+        where not exists (select from pawl._recorded_places(v_runs, v_tasks, v_names) r where r = u.place));
+end
+$$;
+comment on function pawl._unrecorded(bigint, uuid[], int[], int[], text[], text[]) is 'items that wait for an event and have no record yet; locks their tasks';
+
 -- Applies the items that p_done does not list, in order. After a rejected item later items of the same claim are not examined: a run must
 -- not end without a step that precedes its end. They answer busy, so that the worker sends them again, or lease_lost if the first one did.
 -- With p_each an error in one item leaves other items alone, which costs a subtransaction for each.
@@ -17,7 +64,11 @@ declare
     v_item record;
     -- By the number of a claim (run, task and fence): the answer for its later items after one of its items was rejected.
     v_stopped text[] := array_fill(null::text, array[cardinality(p_runs)]);
+    v_unrecorded bigint[];
 begin
+    if not p_each and array_positions(p_kinds, 'event') <> '{}' then
+        v_unrecorded := pawl._unrecorded(p_session, p_runs, p_tasks, p_fences, p_kinds, p_names);
+    end if;
     for v_item in
         select i.*, dense_rank() over (order by i.run_id, coalesce(i.task_no, 0), i.fence) as claim
         from unnest(p_runs, p_tasks, p_fences, p_kinds, p_names, p_payloads, p_seqs, p_millis, p_options)
@@ -37,7 +88,8 @@ begin
         else
             select a.answer, a.reason, a.value into answer, reason, value
             from pawl._commit_item(p_session, p_now, v_item.run_id, coalesce(v_item.task_no, 0), v_item.fence,
-                v_item.kind, v_item.name, v_item.payload, v_item.seq, v_item.millis, v_item.option::json) a;
+                v_item.kind, v_item.name, v_item.payload, v_item.seq, v_item.millis, v_item.option::json,
+                coalesce(v_item.n = any (v_unrecorded), false)) a;
         end if;
         -- The answer cancelled stops no later item, because a cancelled run still accepts the item that releases it. A refused note stops
         -- none either, because no item depends on a note.
@@ -61,7 +113,7 @@ as $$
 begin
     select a.answer, a.reason, a.value into answer, reason, value
     from pawl._commit_item(p_session, p_now, p_run, p_task, p_fence, p_kind, p_name, p_payload, p_seq, p_millis,
-                           p_option::json) a;
+                           p_option::json, false) a;
 exception
     when data_exception or integrity_constraint_violation or program_limit_exceeded then
         answer := 'refused';
@@ -94,7 +146,7 @@ comment on function pawl._was_done(pawl_data.task, int, text, text, boolean) is 
 
 create or replace function pawl._commit_item(
     p_session bigint, p_now timestamptz, p_run uuid, p_task int, p_fence int, p_kind text, p_name text, p_payload text,
-    p_seq int, p_millis int, p_option json, out answer text, out reason text, out value json)
+    p_seq int, p_millis int, p_option json, p_unrecorded boolean, out answer text, out reason text, out value json)
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -203,14 +255,14 @@ begin
         from pawl._commit_step(v_task, p_now, p_kind, p_name, p_payload, p_seq, p_millis, p_option) s;
     elsif p_kind in ('sleep', 'event', 'signal', 'approval', 'child') then
         select s.answer, s.reason, s.value into answer, reason, value
-        from pawl._commit_wait(v_task, p_now, p_kind, p_name, p_payload, p_seq, p_option) s;
+        from pawl._commit_wait(v_task, p_now, p_kind, p_name, p_payload, p_seq, p_option, p_unrecorded) s;
     else
         select s.answer, s.reason, s.value into answer, reason, value
         from pawl._commit_close(v_task, p_now, p_kind, p_name, p_payload, p_option) s;
     end if;
 end
 $$;
-comment on function pawl._commit_item(bigint, timestamptz, uuid, int, int, text, text, text, int, int, json) is 'commits one item and answers for it';
+comment on function pawl._commit_item(bigint, timestamptz, uuid, int, int, text, text, text, int, int, json, boolean) is 'commits one item and answers for it';
 
 -- Returns why an item is invalid, or null.
 create or replace function pawl._item_problem(

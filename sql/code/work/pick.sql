@@ -1,43 +1,115 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Which tasks a claim takes: queues with ready tasks, then the first tasks of each.
 
--- Returns the parts of a queue that a claim scans, in order. Without a fresh mark that is one segment of all priorities. With marks there
--- is one segment for each marked priority and one for each gap between them.
-create or replace function pawl._segments(p_queue int, p_now timestamptz)
+-- Returns the parts of a queue that a claim scans, the last of them first. Without a valid mark that is one segment of all priorities. With
+-- marks there is one segment for each marked priority and one for each gap between them. p_snapshot says which transactions have ended.
+create or replace function pawl._segments(p_queue int, p_now timestamptz, p_snapshot pg_snapshot)
 returns table (priority_from int, priority_to int, due_from timestamptz, walked_at timestamptz)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
 as $$
 declare
-    v_next int := 0;
     v_mark record;
+    v_above int := 32768;
 begin
-    -- A mark is valid for two seconds after the last scan from the beginning of the queue (walked_at), however often it was moved since.
-    -- 1. A triggers a run and stays in its transaction. 2. B claims, and leaves a mark later than the task of A. 3. A commits. Without the
-    -- two seconds no claim would find the task of A while the mark keeps moving.
-    for v_mark in
-        select distinct on (m.priority) m.priority, m.due_from, m.walked_at
-        from pawl_data.queue_mark m
-        -- guard:mark_expires
-        where m.queue_id = p_queue and m.marked_at <= p_now and m.walked_at > p_now - interval '2 s'
-          and m.marked_at > p_now - interval '2 s'
-        order by m.priority, m.marked_at desc
+    -- The highest priority number first, because an index that is scanned backward has the newest mark of each first.
     loop
-        if v_next < v_mark.priority then
-            return query select v_next, v_mark.priority - 1, '-infinity'::timestamptz, p_now;
+        select m.priority, m.due_from, m.walked_at,
+               (select x from unnest(m.open_xids) x where pg_visible_in_snapshot(x, p_snapshot) order by x limit 1) as ended
+        into v_mark
+        from pawl_data.queue_mark m
+        where m.queue_id = p_queue and m.priority < v_above
+          -- A mark is valid for two seconds after the last scan from the beginning of the queue (walked_at), however often it was moved since.
+          -- Then a claim finds tasks with an earlier due time: those that a worker has released, and those that another claim had locked when
+          -- the mark was left, if that claim was rolled back.
+          -- guard:mark_expires
+          and m.marked_at <= p_now and m.walked_at > p_now - interval '2 s'
+          and m.marked_at > p_now - interval '2 s'
+        order by m.priority desc, m.marked_at desc
+        limit 1;
+        exit when not found;
+        if v_mark.priority < v_above - 1 then
+            return query select v_mark.priority + 1, v_above - 1, '-infinity'::timestamptz, p_now;
         end if;
-        return query select v_mark.priority::int, v_mark.priority::int, v_mark.due_from, v_mark.walked_at;
-        v_next := v_mark.priority + 1;
+        -- 1. A triggers a run and stays in its transaction. 2. Claims leave marks later than the task of A. They name A. 3. A commits. This
+        -- claim scans from the last mark that is older than A, and finds the task. Without this it would not for two seconds. There may be
+        -- no such mark: then it scans from the beginning.
+        -- guard:mark_open_xids
+        if v_mark.ended is not null then
+            -- guard:mark_before_ended
+            v_mark.due_from := least(v_mark.due_from, coalesce((
+                select m.marked_at
+                from pawl_data.queue_mark m
+                where m.queue_id = p_queue and m.priority = v_mark.priority and m.marked_at <= p_now and m.xid < v_mark.ended
+                order by m.marked_at desc
+                limit 1), '-infinity'));
+        end if;
+        return query select v_mark.priority::int, v_mark.priority::int, v_mark.due_from,
+            case when v_mark.due_from = '-infinity' then p_now else v_mark.walked_at end;
+        v_above := v_mark.priority;
     end loop;
-    return query select v_next, 32767, '-infinity'::timestamptz, p_now;
+    if v_above > 0 then
+        return query select 0, v_above - 1, '-infinity'::timestamptz, p_now;
+    end if;
 end
 $$;
-comment on function pawl._segments(int, timestamptz) is 'parts of a ready queue in the order a claim looks through them';
+comment on function pawl._segments(int, timestamptz, pg_snapshot) is 'parts of a ready queue, the last one first';
+
+-- Leaves a mark after a scan that began with p_snapshot, and found no task of the queue and priority that is due before p_first. A mark must
+-- not pass uncommitted tasks. A transaction that makes a task ready gets its id before it reads the clock (_write_time). So take the last mark M
+-- before this one, left by a transaction that got its id after it had read the clock:
+-- 1. A transaction with a higher id than that of M makes tasks that are due at M or later: the new mark stays at M.
+-- 2. A transaction with a lower id that is in progress may have made tasks that are due before M: the new mark names it. After it has
+-- ended, a claim scans from the last mark before it, for the reason of 1, and leaves a mark that does not name it.
+-- 3. Other transactions with lower ids have ended, so that the scan saw their tasks.
+-- The first mark passes no task, and is only there to be M. Under load M is a few milliseconds old, so that claims start close to now.
+-- p_first_id: the caller's transaction had no id when it read the clock.
+create or replace function pawl._mark(
+    p_queue int, p_priority int, p_now timestamptz, p_walked_at timestamptz, p_first timestamptz, p_snapshot pg_snapshot, p_first_id boolean)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_priority int := p_priority;
+    v_last record;
+begin
+    if v_priority is null then
+        select w.priority into v_priority
+        from pawl_data.queue q
+        join pawl_data.workflow w on w.workflow_id = q.workflow_id
+        where q.queue_id = p_queue;
+    end if;
+    select m.marked_at, m.xid into v_last
+    from pawl_data.queue_mark m
+    where m.queue_id = p_queue and m.priority = v_priority and m.marked_at <= p_now
+      -- A snapshot lists transactions in progress only up to the last one that has ended: M must be one of these.
+      and m.xid < pg_snapshot_xmax(p_snapshot)
+    order by m.marked_at desc
+    limit 1;
+    insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from, xid, open_xids)
+    values (p_queue, v_priority, p_now, p_walked_at,
+            -- guard:mark_stays_at_last
+            least(coalesce(p_first, p_now), coalesce(v_last.marked_at, '-infinity')),
+            -- guard:mark_first_id
+            case when p_first_id then pg_current_xact_id() end,
+            array(select x from pg_snapshot_xip(p_snapshot) x where x < v_last.xid))
+    on conflict on constraint queue_mark_pkey do nothing;
+end
+$$;
+comment on function pawl._mark(int, int, timestamptz, timestamptz, timestamptz, pg_snapshot, boolean) is 'leaves a mark for the next claim of a queue';
 
 -- Locks up to p_max ready tasks of one queue and returns their row addresses. If the scan passed many dead row versions, which a held
 -- snapshot keeps, it leaves a mark. The next claim starts after them.
-create or replace function pawl._pick(p_queue int, p_max int, p_tenant text, p_now timestamptz)
+create or replace function pawl._pick(p_queue int, p_max int, p_tenant text, p_now timestamptz, p_first_id boolean)
 returns tid[]
 language plpgsql
 volatile
@@ -55,6 +127,7 @@ declare
     v_walked bigint := pg_stat_get_xact_tuples_returned('pawl_data.task_ready_idx'::regclass);
     v_walked_at timestamptz := p_now;
     v_started timestamptz := clock_timestamp();
+    v_snapshot pg_snapshot;
 begin
     -- 1. A claims tasks and commits. 2. B, a claim with an older snapshot, locks the same rows for a moment. (A row lock follows the newest
     -- version before the condition is tested again.) 3. The worker of A commits items in that moment, and they are answered busy. So claims
@@ -66,7 +139,9 @@ begin
             perform pg_sleep(0.0005);
         end loop;
     end if;
-    for v_segment in select s.* from pawl._segments(p_queue, p_now) s loop
+    -- Before the scan: a transaction that ends during the scan is in progress here, so that the mark names it.
+    v_snapshot := pg_current_snapshot();
+    for v_segment in select s.* from pawl._segments(p_queue, p_now, v_snapshot) s order by s.priority_from loop
         if p_tenant <> '' then
             -- By task_tenant_idx: 1. Tenant A has a million ready tasks in this queue. 2. B, a worker that is bound to another tenant,
             -- claims. By the index of all tenants B would walk over the tasks of A at every claim, and learn how many they are.
@@ -107,17 +182,12 @@ begin
     if v_walked > 32 + 3 * (p_max + cardinality(v_picked)) and p_tenant is null
        -- guard:mark_waits_for_nobody
        and pg_try_advisory_xact_lock(1886287725, p_queue) then
-        insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
-        select p_queue, coalesce(v_priority, w.priority), p_now, v_walked_at, coalesce(v_first, p_now)
-        from pawl_data.queue q
-        join pawl_data.workflow w on w.workflow_id = q.workflow_id
-        where q.queue_id = p_queue
-        on conflict on constraint queue_mark_pkey do nothing;
+        perform pawl._mark(p_queue, v_priority, p_now, v_walked_at, v_first, v_snapshot, p_first_id);
     end if;
     return v_picked;
 end
 $$;
-comment on function pawl._pick(int, int, text, timestamptz) is 'locks ready tasks of one queue and returns their row addresses';
+comment on function pawl._pick(int, int, text, timestamptz, boolean) is 'locks ready tasks of one queue and returns their row addresses';
 
 -- Returns queues of the session that have ready tasks, at most p_max of them, from a random one on, so that queues take turns. A session
 -- with up to four queues gets all of them. One index probe skips all empty queues. If the session does not handle the queue that it finds,
@@ -187,6 +257,9 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return array(
+        -- guard:paused_queues_all
+        select q.queue_id from pawl_data.queue q where exists (select from pawl_data.pause p where p.subject = 'all')
+        union
         select q.queue_id
         from pawl_data.pause p
         join pawl_data.queue q on p.subject = 'queue' and q.name = p.name
@@ -237,7 +310,9 @@ begin
     end if;
     -- Ask for the size of the table first, because that keeps no lock: a claim must stay within sixteen relations.
     if pg_relation_size('pawl_data.pause') > 0 then
-        if exists (select from pawl_data.pause) then
+        if exists (select from pawl_data.pause p where p.subject = 'all') then
+            v_worker.queue_ids := '{}';
+        elsif exists (select from pawl_data.pause) then
             v_worker.queue_ids := array(
                 select q from unnest(v_worker.queue_ids) q where q <> all ((select pawl._paused_queues())::int[]) order by q);
         end if;
@@ -290,8 +365,30 @@ end
 $$;
 comment on function pawl._pick_suspect(int[], text) is 'locks one suspect task and returns its row address';
 
+-- The same for all queues of a session, of which some may have lanes.
+create or replace function pawl._pick_any_suspect(p_queues int[], p_tenant text, p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_laned int[] := pawl._laned(p_queues);
+    v_picked tid[];
+begin
+    if cardinality(v_laned) = 0 then
+        return pawl._pick_suspect(p_queues, p_tenant);
+    end if;
+    -- guard:suspect_by_lane
+    v_picked := pawl._pick_suspect(array(select q from unnest(p_queues) q where q <> all (v_laned)), p_tenant);
+    return case when cardinality(v_picked) > 0 then v_picked else pawl._pick_lane_suspect(v_laned, p_tenant, p_now) end;
+end
+$$;
+comment on function pawl._pick_any_suspect(int[], text, timestamptz) is 'locks one suspect task, of a lane only if it has room';
+
 -- Picks up to p_max tasks for a session, and locks them. queues: the queues that it scanned.
-create or replace function pawl._pick_tasks(p_worker pawl_data.worker, p_max int, p_now timestamptz, out picked tid[], out queues int[])
+create or replace function pawl._pick_tasks(
+    p_worker pawl_data.worker, p_max int, p_now timestamptz, p_first_id boolean, out picked tid[], out queues int[])
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
@@ -302,17 +399,31 @@ declare
     v_quota int;
     v_more int[] := array[]::int[];
     v_picked tid[];
+    v_laned int[] := array[]::int[];
 begin
     picked := array[]::tid[];
     queues := pawl._ready_queues(p_worker.queue_ids, v_left, p_worker.tenant);
+    -- The test of _laned(), without the call.
+    if pg_relation_size('pawl_data.lane_queue') > 0 then
+        v_laned := pawl._laned(p_worker.queue_ids);
+        if cardinality(v_laned) > 0 then
+            queues := pawl._with_lanes(queues, v_laned, v_left);
+        end if;
+    end if;
     -- Two turns: in the first every queue gets its share; in the second queues with more ready tasks get the remainder.
     v_quota := (v_left + cardinality(queues)) / greatest(cardinality(queues), 1);
     foreach v_queue in array queues loop
-        v_picked := pawl._pick(v_queue, least(v_left, v_quota), p_worker.tenant, p_now);
+        -- guard:claim_by_lanes
+        if v_queue = any (v_laned) then
+            v_picked := pawl._pick_lanes(v_queue, least(v_left, v_quota), p_worker.tenant, p_now, p_first_id);
+        else
+            v_picked := pawl._pick(v_queue, least(v_left, v_quota), p_worker.tenant, p_now, p_first_id);
+        end if;
         picked := picked || v_picked;
         v_left := v_left - cardinality(v_picked);
         exit when v_left <= 0;
-        if cardinality(v_picked) = v_quota then
+        -- A lane is visited once: what was picked there is not counted as held yet.
+        if cardinality(v_picked) = v_quota and v_queue <> all (v_laned) then
             v_more := v_more || v_queue;
         end if;
     end loop;
@@ -322,7 +433,7 @@ begin
         -- too, and leave them out. The limit counts if other tasks have become ready ahead of them in the meantime.
         v_picked := array(
             select p
-            from unnest(pawl._pick(v_queue, v_quota + v_left, p_worker.tenant, p_now)) p
+            from unnest(pawl._pick(v_queue, v_quota + v_left, p_worker.tenant, p_now, p_first_id)) p
             where p <> all (picked)
             limit v_left);
         picked := picked || v_picked;
@@ -335,9 +446,9 @@ begin
     if v_left > 0 and cardinality(queues) >= p_max and cardinality(queues) < cardinality(p_worker.queue_ids) then
         foreach v_queue in array pawl._ready_queues(p_worker.queue_ids, p_max + 100, p_worker.tenant) loop
             exit when v_left <= 0;
-            continue when v_queue = any (queues);
+            continue when v_queue = any (queues) or v_queue = any (v_laned);
             -- At most ten of each queue, because larger claims of one queue take turns (see _pick()).
-            v_picked := pawl._pick(v_queue, least(v_left, 10), p_worker.tenant, p_now);
+            v_picked := pawl._pick(v_queue, least(v_left, 10), p_worker.tenant, p_now, p_first_id);
             picked := picked || v_picked;
             v_left := v_left - cardinality(v_picked);
             queues := queues || v_queue;
@@ -345,4 +456,4 @@ begin
     end if;
 end
 $$;
-comment on function pawl._pick_tasks(pawl_data.worker, int, timestamptz) is 'picks tasks of all queues of a session, and locks them';
+comment on function pawl._pick_tasks(pawl_data.worker, int, timestamptz, boolean) is 'picks tasks of all queues of a session, and locks them';
