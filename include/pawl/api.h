@@ -36,6 +36,11 @@ enum {
     PAWL_ID_SIZE = 37
 };
 
+/* Size of a buffer for a traceparent of W3C Trace Context, with its final NUL. */
+enum {
+    PAWL_TRACEPARENT_SIZE = 56
+};
+
 /* Returns the bytes of text without copying it; empty for NULL. Thread-safe. */
 PAWL_API PAWL_MUST_USE pawl_bytes pawl_text(const char *text);
 

@@ -64,7 +64,9 @@ PAWL_API void pawl_trigger_free(pawl_trigger *trigger);
  *   id                  a run id that you made or that a call returned; within an hour
  *   key_ttl_ms          how long the key holds
  *   key_while_active    on or off
- *   limit_key           at most 500 characters; stored, no effect yet
+ *   limit_key           at most 500 characters; only so many runs with the same key are held
+ *                       at a time as the workflow's key_limit says
+ *   tags                JSON array of up to 8 texts of up to 100 bytes, which runs are found by
  */
 PAWL_API void pawl_trigger_set(pawl_trigger *trigger, const char *option, const char *value);
 
@@ -141,6 +143,48 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_client_trigger_many(pawl_client *client,
 PAWL_API PAWL_MUST_USE pawl_status pawl_client_wait(pawl_client *client, const char *run_id,
     int64_t timeout_ms, pawl_bytes *output, pawl_error **error);
 
+/* Rows that a call returned. They do not depend on the client; any number of threads may read them. */
+typedef struct pawl_rows pawl_rows;
+
+/*
+ * Blocks until at least one of count runs has ended, for at most timeout_ms; 0 checks once. So one client
+ * waits for many runs. count is 1 to 1,000. Polls as pawl_client_wait() does, with one query for all runs.
+ *
+ * Returns PAWL_OK and sets rows to one row for each run that has ended, with the columns run_id, status
+ * (SUCCESS, ERROR or CANCELLED), output and error. An id without a run has the status NOT_FOUND, so that
+ * no caller waits for it. Rows have at most 64 MB, or one run: call again without the runs that you have.
+ * The caller frees rows.
+ * Returns PAWL_ETIMEOUT if none of them has ended.
+ * Returns PAWL_EINVAL if an id is malformed, count is out of range or timeout_ms is negative.
+ * Returns PAWL_ECONN as pawl_client_wait() does.
+ *
+ * Tests: tests/integration/client_verbs:one_client_waits_for_many_runs
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_client_wait_any(pawl_client *client,
+    const char *const *run_ids, size_t count, int64_t timeout_ms, pawl_rows **rows,
+    pawl_error **error);
+
+/*
+ * Blocks until a run has notes after a number, or has ended, for at most timeout_ms; 0 checks once. Notes
+ * are log lines, progress, and what steps stream while they are executed (pawl_step_stream()). after is
+ * the last note_no that the caller has seen, 0 at the beginning: a caller that remembers it continues
+ * where it was, also in another process. task is 0, or the number of a flow's task.
+ *
+ * Returns PAWL_OK and sets rows to at most 1,000 notes in order, with the columns of pawl.follow(). The
+ * last row has no note_no, but the status of the run, if these are all notes that there are now; the run
+ * has no further notes if that is SUCCESS, ERROR or CANCELLED. The caller frees rows.
+ * Returns PAWL_ETIMEOUT if there is nothing new.
+ * Returns PAWL_ENOTFOUND if there is no such run.
+ * Returns PAWL_ECONN as pawl_client_wait() does.
+ *
+ * Polls 100 ms after the note that was seen last, then less and less often, down to once a second. Each
+ * call starts at 100 ms, so a reader that waits gives a timeout of many seconds.
+ *
+ * Tests: tests/integration/streams
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_client_follow(pawl_client *client, const char *run_id,
+    int64_t after, int task, int64_t timeout_ms, pawl_rows **rows, pawl_error **error);
+
 /*
  * Sends a signal to a run. An empty payload means {}. Sent once; a repeated call sends a second
  * signal.
@@ -190,9 +234,6 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_client_cancel(
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_client_wake(
     pawl_client *client, const char *run_id, const char *step, const char *why, pawl_error **error);
-
-/* Rows that a call returned. They do not depend on the client; any number of threads may read them. */
-typedef struct pawl_rows pawl_rows;
 
 /*
  * Calls any other verb of the SQL interface that producers, operators and readers have. Verb and

@@ -49,6 +49,13 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_config_describe(
 PAWL_API void pawl_config_set_log(
     pawl_config *config, int level, pawl_log_fn function, void *userdata);
 
+/*
+ * Makes a worker keep its log lines up to level, the least important one, for pawl_worker_log_next(); -1
+ * for none, which is the default. For languages that threads of the library must not call. A function of
+ * pawl_config_set_log() receives its lines all the same. Clients keep no lines.
+ */
+PAWL_API void pawl_config_keep_log(pawl_config *config, int level);
+
 #ifdef __cplusplus
 }
 #endif

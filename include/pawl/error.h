@@ -20,8 +20,10 @@ typedef int pawl_status;
  *
  * PAWL_ETIMEOUT:
  *   pawl_wait_event(), pawl_wait_signal() and pawl_wait_approval()   the wait timed out
- *   pawl_client_wait()                                               the run has not ended
- *   pawl_worker_next()                                               no run yet
+ *   pawl_client_wait(), pawl_client_wait_any()                       the run has not ended
+ *   pawl_client_follow()                                             the run has no new notes
+ *   pawl_worker_next(), pawl_worker_notice(),                        no run, no notice, no line yet
+ *   pawl_worker_log_next()
  *   pawl_worker_stop(), pawl_worker_run()                            runs were still executing, or
  *                                                                    not recorded
  *   pawl_run_check()                                                 the step or the run exceeded
@@ -33,7 +35,8 @@ typedef int pawl_status;
  *
  * PAWL_EREFUSED:
  *   pawl_wait_approval()   a person rejected the approval
- *   calls of a client      the run is in another state, mostly because it has ended
+ *   calls of a client      the run is in another state, mostly because it has ended; or an operator
+ *                          refuses triggers for a while: then pawl_error_retryable() is true
  */
 enum {
     PAWL_OK = 0,

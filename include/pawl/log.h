@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Log lines of the library. The library never prints: without a callback they are lost.
- * pawl_worker_main() prints them to standard error.
+ * Log lines of the library. The library never prints: a callback receives them, or a worker keeps them
+ * until they are fetched; otherwise they are lost. pawl_worker_main() prints them to standard error.
  */
 #ifndef PAWL_LOG_H
 #define PAWL_LOG_H
@@ -30,6 +30,22 @@ enum {
  */
 typedef void (*pawl_log_fn)(void *userdata, int level, const char *event, const char *message,
     const char *const *names, const char *const *values, size_t count);
+
+/*
+ * A line that pawl_worker_log_next() returns: what a pawl_log_fn receives, with a time. The library
+ * makes this structure; later releases add fields at its end.
+ */
+typedef struct pawl_log_line {
+    int level;
+    const char *event;
+    const char *message;
+    const char *const *names;
+    const char *const *values;
+    size_t count;  /* of names and values */
+    int64_t at_us; /* when it was written, in microseconds since 1970 */
+    int64_t
+        dropped; /* lines that were dropped between the last line that was fetched and this one */
+} pawl_log_line;
 
 #ifdef __cplusplus
 }

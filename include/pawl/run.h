@@ -76,6 +76,19 @@ PAWL_API PAWL_MUST_USE pawl_bytes pawl_run_input(const pawl_run *run);
 /* Returns the run's metadata, or an empty pawl_bytes (size 0). */
 PAWL_API PAWL_MUST_USE pawl_bytes pawl_run_metadata(const pawl_run *run);
 /*
+ * Writes the traceparent (W3C Trace Context) of the step that is being executed, or outside a step that
+ * of the run. It is the remote parent of spans that your code makes. Its form is 00-TRACE-SPAN-FLAGS.
+ * TRACE and FLAGS are those of the member traceparent of the run's metadata. Without a valid one, TRACE
+ * is the run's id, and FLAGS are 01. SPAN follows from the records, so a program that exports them as
+ * spans computes the same. It is the first 8 bytes of the SHA-256 of a text:
+ *   in a step          "KEY ROUND ATTEMPT", with the step's pawl_step_key()
+ *   outside a step     "RUN ROUND"; in a task of a flow "RUN/TASK ROUND"
+ * ROUND counts the retries of the whole run, from 1.
+ *
+ * Tests: tests/unit/libpawl/run_test.c
+ */
+PAWL_API void pawl_run_traceparent(pawl_run *run, char traceparent[PAWL_TRACEPARENT_SIZE]);
+/*
  * Returns the number of executions of the run, from 1. An execution is a claim that started the
  * handler, including claims after a wait, a failed attempt or a lost lease. The retry policy does
  * not count executions; it counts failed attempts, as pawl_step_attempt() does for a step.
@@ -125,8 +138,8 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_quote(pawl_run *run, const char *tex
  *   undo_max_attempts, undo_base_ms                 the undo's own retry policy
  *   key, match                                      for pawl_wait_event(): key of the event, and
  *                                                   JSON such as {"/id": 7}
- *   priority, delay_ms, metadata, limit_key         for a child (limit_key is stored and has no
- *                                                   effect yet)
+ *   priority, delay_ms, metadata, limit_key         for a child; limit_key as in
+ *                                                   pawl_trigger_set()
  *
  * The next such call uses the options and clears them, whatever it returns; PAWL_PENDING clears
  * nothing. In a loop, set them each time. That call also reports an invalid option. Must not be
@@ -242,6 +255,12 @@ PAWL_API PAWL_MUST_USE const char *pawl_step_key(pawl_run *run);
 PAWL_API void pawl_run_set_error(pawl_run *run, const char *code, const char *format, ...)
     PAWL_PRINTF(3, 4);
 
+/*
+ * Sets the error as pawl_run_set_error() does, from a message that is not a format. The message ends at
+ * its first NUL byte, if it has one.
+ */
+PAWL_API void pawl_run_set_error_text(pawl_run *run, const char *code, pawl_bytes message);
+
 /* Sets the error as pawl_run_set_error() does, from a JSON object. */
 PAWL_API void pawl_run_set_error_json(pawl_run *run, pawl_bytes error);
 
@@ -264,6 +283,33 @@ PAWL_API void pawl_run_retry_after(pawl_run *run, int64_t delay_ms);
 PAWL_API PAWL_MUST_USE pawl_bytes pawl_run_error(const pawl_run *run);
 /* Returns the human-readable message of that error, or "". */
 PAWL_API PAWL_MUST_USE const char *pawl_run_error_message(const pawl_run *run);
+
+/* --- changes of code --------------------------------------------------------------------------------------------------- */
+
+/*
+ * Decides once for each run whether it executes new or old code, at a point where the code of its
+ * workflow has changed. Sets is_new to 1 or 0:
+ *
+ *     status = pawl_run_changed(run, "new-tax", &is_new);
+ *     if (status != PAWL_OK)
+ *         return status;
+ *     if (is_new)
+ *         … the new code
+ *     else
+ *         … the old code
+ *
+ * is_new is 1 if this branch has asked for all records that its claim brought. That is so in a run that
+ * comes here for the first time. It is 0 if records are left: an earlier execution, by code without this
+ * call, has been beyond this point. The answer is recorded under name, like a step, so every replay gets the
+ * same. Records of branches that were made before do not count. No other call of this branch may be in
+ * flight.
+ *
+ * Takes no options. Returns as pawl_step() does, and costs as much.
+ *
+ * Tests: tests/integration/drift:a_change_point_keeps_old_runs_on_old_code,
+ *   tests/unit/libpawl/changed_test
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_run_changed(pawl_run *run, const char *name, int *is_new);
 
 /* --- waiting ----------------------------------------------------------------------------------------------------------- */
 
@@ -352,14 +398,17 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_branch(
  * Makes a duplicate of a pawl_run: a second handle to the same branch, as dup(2) does for a file.
  * Several calls of the branch can then be in flight at the same time.
  *
- * Duplicates share one name counter, so records do not depend on which duplicate made a call. A
- * duplicate may be reused as soon as its call has returned, unless that call returned
- * PAWL_SUSPENDED. Two calls with the same name must not be in flight at the same time: their order
- * would be undefined. From then on run itself must make no calls; run and its duplicates must be
- * used by one thread. dup is borrowed and lives as long as run. It counts as one of the 1,000
- * branches.
+ * Duplicates share one name counter, so records do not depend on which duplicate made a call. run itself
+ * may be used like one of its duplicates. So make the first call on run, and a duplicate when a call is
+ * in flight or has returned PAWL_SUSPENDED. A duplicate may be reused as soon as its call has returned,
+ * unless that call returned PAWL_SUSPENDED. Two calls with the same name must not be in flight at the
+ * same time: their order would be undefined. run and its duplicates must be used by one thread. dup is
+ * borrowed and lives as long as run. It counts as one of the 1,000 branches.
  *
- * Tests: tests/unit/libpawl/nonblocking_test
+ * A run with duplicates is finished with the status that the caller decides on, even if a call on run
+ * itself returned PAWL_SUSPENDED.
+ *
+ * Tests: tests/unit/libpawl/nonblocking_test, tests/integration/pull:a_run_is_used_beside_its_duplicates
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_run_dup(pawl_run *run, pawl_run **dup);
 
@@ -405,6 +454,20 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_branches_join(pawl_run *run);
 /* --- notes ------------------------------------------------------------------------------------------------------------- */
 
 /*
+ * Streams a text from inside a step. It is stored while the step is executed, so a reader sees it before
+ * the step ends (pawl_client_follow(), pawl.follow()). Each call stores one piece, or several of
+ * at most 16 kB. The text must be whole UTF-8 characters, and ends at its first NUL byte, if it has one.
+ * Never blocks and never fails. A claim streams at most 100,000 pieces and 16 MB, a run 1,000,000
+ * pieces; further pieces are dropped, and so are those outside a step.
+ *
+ * A piece is no record: if the step is executed again, it streams again from the beginning, and its
+ * first piece says so (begins). The output of the step is what counts.
+ *
+ * Tests: tests/integration/streams
+ */
+PAWL_API void pawl_step_stream(pawl_run *run, pawl_bytes text);
+
+/*
  * Stores a log line with the run. Never blocks and never fails. A run has at most 1,000 notes of
  * 16 kB; further notes are dropped.
  *
@@ -414,6 +477,12 @@ PAWL_API void pawl_run_log(pawl_run *run, const char *format, ...) PAWL_PRINTF(2
 /* Stores a sign of progress: a name and a text such as "40 %". */
 PAWL_API void pawl_run_progress(pawl_run *run, const char *name, const char *format, ...)
     PAWL_PRINTF(3, 4);
+/*
+ * Store the same with a text that is not a format, for languages that cannot call functions with a
+ * variable number of arguments. The text ends at its first NUL byte, if it has one.
+ */
+PAWL_API void pawl_run_log_text(pawl_run *run, pawl_bytes text);
+PAWL_API void pawl_run_progress_text(pawl_run *run, const char *name, pawl_bytes text);
 
 /* --- for callers of pawl_worker_next() ---------------------------------------------------------------------------------- */
 
@@ -484,7 +553,13 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_run_defer(pawl_run *run);
  * pawl_worker_next() returned, on its main branch. No call on it may be in flight, and no branch may
  * be PAWL_PENDING.
  *
- * Tests: tests/integration/pull
+ * A binding knows from the exceptions of its language which failures the handler has handled, so it
+ * decides itself which one ends the run. After all calls have returned, it sets that error on run with
+ * pawl_run_set_error_json(). Then it finishes with PAWL_EPERMANENT, or with PAWL_EFAILED if the
+ * workflow's policy may retry. If no error is set on run, the first failure with this status counts, even
+ * if the handler has handled it. First means in the order in which branches and duplicates were made.
+ *
+ * Tests: tests/integration/pull, tests/unit/libpawl/finish_test
  */
 PAWL_API void pawl_run_finish(pawl_run *run, pawl_status status, pawl_bytes output);
 

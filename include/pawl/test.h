@@ -29,6 +29,19 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_test_advance(
 PAWL_API PAWL_MUST_USE pawl_status pawl_test_run_until_idle(
     pawl_worker *worker, int64_t timeout_ms, pawl_error **error);
 
+/*
+ * Returns 1 if no run can continue now, for programs that call pawl_worker_next() themselves: all runs
+ * have ended, or wait for time, an event, a signal or a person. Returns 0 if that is not known yet, and
+ * makes the worker look for runs.
+ *
+ * Call it when pawl_worker_next() has returned PAWL_ETIMEOUT, a few milliseconds apart, until it returns
+ * 1. Then it starts again, so it may be used after pawl_test_advance(). Never blocks. One thread at a
+ * time.
+ *
+ * Tests: tests/integration/time:a_loop_of_its_own_knows_when_nothing_can_continue
+ */
+PAWL_API PAWL_MUST_USE int pawl_test_idle(pawl_worker *worker);
+
 #ifdef __cplusplus
 }
 #endif

@@ -246,16 +246,83 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_worker_run(pawl_worker *worker, pawl_err
  *
  * Returns PAWL_ETIMEOUT if there is no run yet, PAWL_DRAINED if there will be none. Neither makes an
  * error object.
+ *
+ * A program that does not call it for the setting start_timeout, 2 s by default, starves its runs: the
+ * worker releases the claimed runs that this call has not returned, so that other workers can execute
+ * them, and claims nothing until the next call. Runs that were returned are not affected.
+ *
+ * Tests: tests/integration/pull:runs_that_the_program_does_not_take_are_released
  */
 PAWL_API PAWL_MUST_USE pawl_status pawl_worker_next(
     pawl_worker *worker, int64_t timeout_ms, pawl_run **run, pawl_error **error);
 
 /*
- * Returns a descriptor that is readable while pawl_worker_next(worker, 0, …) would return something
- * other than PAWL_ETIMEOUT. Watch it, never read it. The worker owns it and closes it; -1 before the
- * start.
+ * Returns a descriptor that is readable while one of these has something to return:
+ *   pawl_worker_next(worker, 0, …)   a run, or PAWL_DRAINED
+ *   pawl_worker_notice()             a notice, after the first call of that function
+ *   pawl_worker_log_next()           a log line, with pawl_config_keep_log()
+ * It is also readable after runs were starved, until pawl_worker_next() is called. Watch it, never read
+ * it. The worker owns it and closes it; -1 before the start.
+ *
+ * It works with edge triggering (EPOLLET): every run, notice and log line that arrives is an edge, even
+ * if the descriptor is readable already. Fetch until each of these calls returns PAWL_ETIMEOUT, then
+ * wait for the next edge.
+ *
+ * Tests: tests/integration/notices, tests/integration/pull:every_arrival_is_an_edge
  */
 PAWL_API PAWL_MUST_USE int pawl_worker_fd(pawl_worker *worker);
+
+/* Reasons of a notice. Later releases add some: ignore a notice with an unknown reason. */
+enum {
+    PAWL_NOTICE_CANCELLED = 1,   /* the run was cancelled */
+    PAWL_NOTICE_LEASE_LOST = 2,  /* another worker has the run, or will have it */
+    PAWL_NOTICE_RUN_TIMEOUT = 3, /* the run has exceeded its time limit */
+    PAWL_NOTICE_STEP_TIMEOUT = 4 /* the open step has exceeded its timeout_ms */
+};
+
+/*
+ * Returns the next notice: a run whose handler should stop, and the reason. Never blocks. So a program
+ * with its own event loop interrupts a handler without asking pawl_run_check() again and again.
+ *
+ * run is the main branch, except for PAWL_NOTICE_STEP_TIMEOUT: then it is the branch or duplicate on
+ * which the step is open. A run gets each reason at most once, and a step its timeout once for each
+ * attempt. A cancelled run can also be lost later. Only runs are reported that pawl_worker_next() has
+ * returned and that are not finished: pawl_run_finish() drops the notices of its run, and the end of a
+ * step drops its own.
+ *
+ * The first call switches notices on; only then does pawl_worker_fd() report them. Call it once after
+ * pawl_worker_start(). It also reports what has happened before.
+ *
+ * A notice changes nothing by itself. Interrupt the step, finish it with a failure, and end the run with
+ * the status that its calls return. A run that is cancelled or lost records nothing more.
+ *
+ * Returns PAWL_OK and sets run and reason.
+ * Returns PAWL_ETIMEOUT if there is no notice now.
+ * Returns PAWL_EINVAL if the worker has not been started or is from before a fork, or an argument is
+ * NULL.
+ *
+ * The thread that finishes runs must call it, or must not finish a run until the caller has used run: a
+ * finished run is freed.
+ *
+ * Tests: tests/integration/notices
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_worker_notice(
+    pawl_worker *worker, pawl_run **run, int *reason);
+
+/*
+ * Returns the oldest log line that was not fetched yet. Never blocks. A worker keeps its lines after
+ * pawl_config_keep_log(), at most 1,000; then each new line drops the oldest one.
+ *
+ * line is borrowed until this function returns another line of the same worker, or the worker is freed.
+ * It may be called before the start and after the end of a worker, by one thread at a time.
+ *
+ * Returns PAWL_ETIMEOUT if there is no line now.
+ * Returns PAWL_EINVAL if an argument is NULL, or the worker is from before a fork.
+ *
+ * Tests: tests/integration/logs:lines_are_kept_until_they_are_fetched
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_worker_log_next(
+    pawl_worker *worker, const pawl_log_line **line);
 
 /*
  * Claims nothing more, releases runs that were not started, and lets executing runs continue to their
@@ -294,8 +361,8 @@ PAWL_API void pawl_worker_drain_on(pawl_worker *worker, int fd);
 
 /*
  * Returns a counter since the start, by name: claimed and finished (runs), claims (calls), committed
- * (items), batches, busy, lease_lost, reconnects, sessions, held (runs, now). Returns 0 for other
- * names.
+ * (items), batches, busy, lease_lost, reconnects, sessions, starved (runs that were released because of
+ * start_timeout), held (runs, now). Returns 0 for other names.
  */
 PAWL_API PAWL_MUST_USE int64_t pawl_worker_counter(pawl_worker *worker, const char *name);
 

@@ -18,6 +18,7 @@ reserve(struct pw_buf *buf, size_t extra)
 {
     size_t needed, room, most;
     char *data;
+    char *old;
 
     if (buf->failure != PW_BUF_NONE)
         return false;
@@ -35,13 +36,19 @@ reserve(struct pw_buf *buf, size_t extra)
         room *= 2;
     if (room < needed || room > most)
         room = most;
-    data = pw_realloc_array(buf->data, room, 1);
+    data = pw_alloc(room);
     if (data == NULL) {
         buf->failure = PW_BUF_OOM;
         return false;
     }
+    /* The old bytes are freed last: a child that another thread forks now frees what buf->data points to. */
+    if (buf->size > 0)
+        memcpy(data, buf->data, buf->size);
+    data[buf->size] = '\0';
+    old = buf->data;
     buf->data = data;
     buf->room = room;
+    pw_free(old);
     return true;
 }
 

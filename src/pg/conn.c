@@ -667,13 +667,13 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
 }
 
 int
-pw_conn_listen(struct pw_conn *conn, int64_t session, void *tag, struct pw_error *err)
+pw_conn_listen(struct pw_conn *conn, int64_t session, bool on, void *tag, struct pw_error *err)
 {
     char sql[48];
     const struct pw_stmt stmt = {.number = -1, .name = "", .sql = sql, .types = {0}};
     struct pw_params none;
 
-    (void)snprintf(sql, sizeof(sql), "listen pawl_%" PRId64, session);
+    (void)snprintf(sql, sizeof(sql), "%slisten pawl_%" PRId64, on ? "" : "un", session);
     pw_params_init(&none);
     return pw_conn_send(conn, &stmt, &none, tag, err);
 }

@@ -91,7 +91,7 @@ int pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct 
  * Sends LISTEN for the channel of a worker session; it is replied to like any request. Its text contains the number of the session, because
  * a channel cannot be a parameter.
  */
-int pw_conn_listen(struct pw_conn *conn, int64_t session, void *tag, struct pw_error *err);
+int pw_conn_listen(struct pw_conn *conn, int64_t session, bool on, void *tag, struct pw_error *err);
 
 /*
  * Whether a request may be sent now. Behind a pooler there is one at a time. PgBouncer before 1.21 reuses a server connection when its

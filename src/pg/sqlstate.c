@@ -28,6 +28,7 @@ static const struct entry entries[] = {
     {"PW010", PAWL_EBUSY, true},
     {"PW011", PAWL_ESCHEMA, false},
     {"PW012", PAWL_ELEASE_LOST, false},
+    {"PW013", PAWL_EREFUSED, true},
 
     /* The connection, or a server that cannot serve at the moment. */
     {"08007", PAWL_EUNKNOWN, true},

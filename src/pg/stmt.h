@@ -21,7 +21,7 @@ enum pw_type {
 };
 
 enum {
-    PW_PARAMS_MAX = 14
+    PW_PARAMS_MAX = 18
 };
 
 /* Ends in a type 0. number is its place in the table of statements, so that a connection can remember whether it is prepared. */

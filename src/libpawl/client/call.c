@@ -25,10 +25,10 @@ static const struct pw_verb verbs[] = {
     {"slot_of", PW_STMT_CALL_SLOT_OF, true, {"run"}},
     {"trigger", PW_STMT_CALL_TRIGGER, false,
         {"workflow", "input", "key", "tenant", "priority", "delay", "metadata", "id", "key_ttl",
-            "key_while_active", "limit_key"}},
+            "key_while_active", "limit_key", "id_is_new", "tags"}},
     {"trigger_many", PW_STMT_CALL_TRIGGER_MANY, false,
         {"workflow", "inputs", "keys", "tenant", "priority", "delay", "metadata", "ids", "key_ttl",
-            "key_while_active", "limit_keys"}},
+            "key_while_active", "limit_keys", "ids_are_new", "tags"}},
     {"emit", PW_STMT_CALL_EMIT, false, {"topic", "payload", "key", "tenant", "id"}},
     {"signal", PW_STMT_CALL_SIGNAL, false, {"run", "name", "payload"}},
     {"cancel", PW_STMT_CALL_CANCEL, false, {"runs", "why", "rollback", "by"}},
@@ -53,6 +53,13 @@ static const struct pw_verb verbs[] = {
     {"purge", PW_STMT_CALL_PURGE, false, {"runs", "why", "by"}},
     {"pause_workflow", PW_STMT_CALL_PAUSE_WORKFLOW, false, {"name", "why", "by"}},
     {"resume_workflow", PW_STMT_CALL_RESUME_WORKFLOW, false, {"name", "by"}},
+    {"preview_bulk", PW_STMT_CALL_PREVIEW_BULK, true, {"act", "filter"}},
+    {"begin_bulk", PW_STMT_CALL_BEGIN_BULK, false,
+        {"act", "filter", "rate", "why", "by", "digest"}},
+    {"stop_bulk", PW_STMT_CALL_STOP_BULK, false, {"bulk", "by"}},
+    {"list_bulks", PW_STMT_CALL_LIST_BULKS, true, {"only_running", "cursor", "max_rows"}},
+    {"pause_all", PW_STMT_CALL_PAUSE_ALL, false, {"why", "by", "refuse_triggers"}},
+    {"resume_all", PW_STMT_CALL_RESUME_ALL, false, {"by"}},
     {"pause_queue", PW_STMT_CALL_PAUSE_QUEUE, false, {"name", "why", "by"}},
     {"resume_queue", PW_STMT_CALL_RESUME_QUEUE, false, {"name", "by"}},
     {"drain_worker", PW_STMT_CALL_DRAIN_WORKER, false, {"session", "by"}},
@@ -61,28 +68,66 @@ static const struct pw_verb verbs[] = {
         {"run_retention", "event_retention", "by"}},
     {"set_session_limit", PW_STMT_CALL_SET_SESSION_LIMIT, false, {"sessions", "by"}},
     {"set_notify", PW_STMT_CALL_SET_NOTIFY, false, {"notify", "role_name", "by"}},
+    {"set_lane", PW_STMT_CALL_SET_LANE, false,
+        {"workflow", "limit_key", "key_limit", "weight", "why", "by", "tenant"}},
+    {"pause_lane", PW_STMT_CALL_PAUSE_LANE, false,
+        {"workflow", "limit_key", "why", "by", "tenant"}},
+    {"resume_lane", PW_STMT_CALL_RESUME_LANE, false, {"workflow", "limit_key", "by", "tenant"}},
+    {"create_schedule", PW_STMT_CALL_CREATE_SCHEDULE, false,
+        {"name", "workflow", "cron", "every", "at", "zone", "input", "tenant", "priority",
+            "metadata", "limit_key", "catch_up", "catch_up_within", "overlap", "jitter",
+            "starts_at", "ends_at"}},
+    {"pause_schedule", PW_STMT_CALL_PAUSE_SCHEDULE, false, {"name", "why", "by", "tenant"}},
+    {"resume_schedule", PW_STMT_CALL_RESUME_SCHEDULE, false, {"name", "by", "catch_up", "tenant"}},
+    {"delete_schedule", PW_STMT_CALL_DELETE_SCHEDULE, false, {"name", "by", "tenant"}},
+    {"backfill_schedule", PW_STMT_CALL_BACKFILL_SCHEDULE, false,
+        {"name", "since", "until", "max_rows", "tenant", "by"}},
+    {"create_subscription", PW_STMT_CALL_CREATE_SUBSCRIPTION, false,
+        {"name", "topic", "workflow", "key", "match", "tenant", "input"}},
+    {"pause_subscription", PW_STMT_CALL_PAUSE_SUBSCRIPTION, false, {"name", "why", "by", "tenant"}},
+    {"resume_subscription", PW_STMT_CALL_RESUME_SUBSCRIPTION, false, {"name", "by", "tenant"}},
+    {"delete_subscription", PW_STMT_CALL_DELETE_SUBSCRIPTION, false, {"name", "by", "tenant"}},
     {"housekeep", PW_STMT_CALL_HOUSEKEEP, false, {}},
     {"tick", PW_STMT_CALL_TICK, false, {"force"}},
     {"approve", PW_STMT_CALL_APPROVE, false, {"run", "name", "by", "why", "payload"}},
     {"reject", PW_STMT_CALL_REJECT, false, {"run", "name", "by", "why", "payload"}},
     {"get_run", PW_STMT_CALL_GET_RUN, true, {"run"}},
     {"result", PW_STMT_CALL_RESULT, true, {"run"}},
+    {"results", PW_STMT_CALL_RESULTS, true, {"runs"}},
     {"list_runs", PW_STMT_CALL_LIST_RUNS, true,
-        {"only_workflow", "only_status", "only_tenant", "only_key", "since", "before", "cursor",
-            "max_rows"}},
+        {"only_workflow", "only_status", "only_tenant", "only_key", "only_tag", "since", "before",
+            "cursor", "max_rows"}},
     {"history", PW_STMT_CALL_HISTORY, true, {"run"}},
     {"notes", PW_STMT_CALL_NOTES, true, {"run", "after", "max_rows"}},
+    {"follow", PW_STMT_CALL_FOLLOW, true, {"run", "after", "task", "max_rows"}},
     {"list_waits", PW_STMT_CALL_LIST_WAITS, true,
         {"only_run", "only_approvals", "only_tenant", "cursor", "max_rows"}},
+    {"list_pauses", PW_STMT_CALL_LIST_PAUSES, true, {}},
     {"list_queues", PW_STMT_CALL_LIST_QUEUES, true, {"max_rows"}},
+    {"list_lanes", PW_STMT_CALL_LIST_LANES, true,
+        {"workflow", "only_key", "only_tenant", "cursor", "max_rows"}},
     {"list_workers", PW_STMT_CALL_LIST_WORKERS, true, {"ended", "max_rows"}},
     {"list_workflows", PW_STMT_CALL_LIST_WORKFLOWS, true,
         {"only_workflow", "cursor", "max_rows", "only_flows"}},
     {"list_steps", PW_STMT_CALL_LIST_STEPS, true, {"flow"}},
     {"list_children", PW_STMT_CALL_LIST_CHILDREN, true, {"run", "cursor", "max_rows"}},
+    {"list_failures", PW_STMT_CALL_LIST_FAILURES, true,
+        {"since", "only_workflow", "only_tenant", "cursor", "max_rows"}},
+    {"count_runs", PW_STMT_CALL_COUNT_RUNS, true, {"only_workflow", "only_tenant", "since"}},
+    {"find", PW_STMT_CALL_FIND, true, {"word", "only_tenant", "max_rows"}},
+    {"list_states", PW_STMT_CALL_LIST_STATES, true, {"runs"}},
     {"list_events", PW_STMT_CALL_LIST_EVENTS, true,
         {"only_topic", "only_key", "only_tenant", "since", "before", "cursor", "max_rows"}},
+    {"list_schedules", PW_STMT_CALL_LIST_SCHEDULES, true,
+        {"only_schedule", "only_tenant", "only_workflow", "cursor", "max_rows"}},
+    {"list_skips", PW_STMT_CALL_LIST_SKIPS, true, {"name", "tenant", "before", "max_rows"}},
+    {"preview_schedule", PW_STMT_CALL_PREVIEW_SCHEDULE, true,
+        {"cron", "zone", "name", "since", "max_rows", "tenant"}},
+    {"why_schedule", PW_STMT_CALL_WHY_SCHEDULE, true, {"name", "tenant"}},
+    {"list_subscriptions", PW_STMT_CALL_LIST_SUBSCRIPTIONS, true,
+        {"only_subscription", "only_tenant", "only_topic", "only_workflow", "cursor", "max_rows"}},
     {"metrics", PW_STMT_CALL_METRICS, true, {"only_workflow", "since"}},
+    {"prometheus", PW_STMT_CALL_PROMETHEUS, true, {}},
     {"list_actions", PW_STMT_CALL_LIST_ACTIONS, true, {"after", "max_rows"}},
     {"why", PW_STMT_CALL_WHY, true, {"run"}},
     {"doctor", PW_STMT_CALL_DOCTOR, true, {}},
@@ -142,12 +187,15 @@ place_values(const struct pw_verb *verb, const char *const *names, const char *c
     return PAWL_OK;
 }
 
-/* Returns true if an argument is JSON. */
+/* Returns true if an argument is JSON. The input of create_subscription is a word. */
 static bool
-is_json(const char *argument)
+is_json(const char *verb, const char *argument)
 {
-    static const char *const names[] = {"input", "metadata", "payload", "options", "definition"};
+    static const char *const names[] = {
+        "input", "metadata", "payload", "options", "definition", "match"};
 
+    if (strcmp(verb, "create_subscription") == 0 && strcmp(argument, "input") == 0)
+        return false;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(names[i], argument) == 0)
             return true;
@@ -221,7 +269,7 @@ check_value(const char *verb, const char *argument, const char *value, struct pw
         }
         problem = scan_list(value, room);
         pw_free(room);
-    } else if (is_json(argument)) {
+    } else if (is_json(verb, argument)) {
         problem = pw_json_scan(value, strlen(value), SIZE_MAX, DEPTH_MAX);
     }
     /* guard:call_json */

@@ -20,7 +20,10 @@ enum {
     BACKOFF_MAX_US = 2000000,
     /* Clocks drift apart; a minute is far less than the hour within which the engine takes an id. */
     CLOCK_MOVED_US = 60 * 1000000,
-    CLOCK_KEEP_US = 600 * 1000000,
+    /* Two clocks that are slewed in opposite directions, by 500 us in each second, drift apart by 60 ms in a minute. */
+    CLOCK_KEEP_US = 60 * 1000000,
+    /* How long ids that were called new are not sent again: see pawl._check_new() of the engine. */
+    NEW_US = 250000,
     PAYLOAD_DEPTH_MAX = 64,
     LOOKS_MAX = 8,
 };
@@ -83,13 +86,11 @@ pw_client_settings(const pawl_client *client)
     return &client->settings;
 }
 
-/* Waits a while before the next attempt, but not beyond the deadline. */
+/* Waits until a moment, but not beyond the deadline. */
 static void
-back_off(pawl_client *client, unsigned tries, int64_t deadline_us)
+wait_until(int64_t until_us, int64_t deadline_us)
 {
     int64_t now_us = pw_now_us();
-    int64_t until_us =
-        pw_add_us(now_us, pw_backoff_us(&client->rand, tries, BACKOFF_MIN_US, BACKOFF_MAX_US));
 
     if (until_us > deadline_us)
         until_us = deadline_us;
@@ -97,6 +98,15 @@ back_off(pawl_client *client, unsigned tries, int64_t deadline_us)
         (void)poll(NULL, 0, pw_poll_timeout_ms(now_us, until_us));
         now_us = pw_now_us();
     }
+}
+
+/* Waits a while before the next attempt, but not beyond the deadline. */
+static void
+back_off(pawl_client *client, unsigned tries, int64_t deadline_us)
+{
+    wait_until(
+        pw_add_us(pw_now_us(), pw_backoff_us(&client->rand, tries, BACKOFF_MIN_US, BACKOFF_MAX_US)),
+        deadline_us);
 }
 
 static void
@@ -198,6 +208,48 @@ is_resent(const struct pw_error *err)
 static int ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err);
 
 /*
+ * Returns when ids that were called new may be sent again, because the database's clock is past NEW_US after they were made. The clock of the
+ * current connection counts, which may be to another server than the one for which the ids were made.
+ */
+static int64_t
+when_old(const pawl_client *client, const struct pw_ask *ask)
+{
+    return ask->made_at_us + NEW_US - client->clock_offset_us;
+}
+
+/*
+ * Decides, for ids that were made for this request, whether they are called new. They are if they are not ahead of the database's clock, and
+ * if the caller cannot send them again too early. The second time, waits until they may be sent again, if the first request may not be over.
+ */
+static int
+prepare_new(const pawl_client *client, struct pw_ask *ask, struct pw_error *err)
+{
+    int64_t old_us = when_old(client, ask);
+
+    if (ask->params_again == NULL)
+        return PAWL_OK;
+    if (ask->params != ask->params_again) {
+        /* guard:client_new_in_time */
+        bool in_time = old_us <= ask->deadline_us;
+
+        /* guard:client_new_by_clock */
+        if (in_time && old_us <= pw_now_us() + NEW_US)
+            return PAWL_OK;
+        ask->params = ask->params_again;
+        ask->params_again = NULL;
+        return PAWL_OK;
+    }
+    if (!ask->lost && !ask->cut)
+        return PAWL_OK;
+    /* guard:client_resends_late */
+    wait_until(old_us, ask->deadline_us);
+    if (old_us <= ask->deadline_us)
+        return PAWL_OK;
+    pw_error_set(err, PAWL_ETIMEOUT, "the clock of the database was moved backward");
+    return err->code;
+}
+
+/*
  * Sends a request once and waits. PAWL_OK: a reply arrived, even if it is an error. *broke is set if the connection is lost, so that
  * another one may succeed. ask->lost is set if the server may have received the request.
  */
@@ -211,9 +263,11 @@ ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *
     *broke = false;
     if (status == PAWL_OK && !client->epoch_known && ask->statement != PW_STMT_CLOCK)
         status = ask_clock(client, ask->deadline_us, err);
+    if (status == PAWL_OK)
+        status = prepare_new(client, ask, err);
     if (status != PAWL_OK)
         return status;
-    /* The server may have closed the connection after its reply to ask_clock(); then nothing is sent. */
+    /* The server may have closed the connection since its reply to ask_clock(); then nothing is sent. */
     ready = pw_conn_state(client->conn) == PW_CONN_READY;
     status = pw_conn_send(client->conn, pw_statement(ask->statement), ask->params, NULL, err);
     *broke = status != PAWL_ENOMEM && status != PAWL_ETOOLARGE;
@@ -259,11 +313,13 @@ conclude(const struct pw_ask *ask, struct pw_error *err)
 
 /* Returns the status of a complete reply. Frees the reply unless that is PAWL_OK. */
 static int
-judge_reply(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
+judge_reply(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
 {
     if (reply->status != PAWL_OK) {
         *err = reply->error;
         pw_reply_done(reply);
+        /* guard:client_cut */
+        ask->cut = ask->cut || reply->status == PAWL_ECONN || reply->status == PAWL_EUNKNOWN;
         if (reply->status == PAWL_ECONN)
             drop_conn(client);
         return reply->status;
@@ -278,18 +334,18 @@ judge_reply(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
     return PAWL_OK;
 }
 
-int
-pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
+/* The loop of pw_client_ask(). */
+static int
+ask_often(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
 {
     struct pw_error said = {0}; /* the last refusal of the server */
     int status;
     bool broke;
 
-    ask->lost = false;
     for (unsigned tries = 1;; tries++) {
         status = ask_once(client, ask, reply, &broke, err);
         if (status == PAWL_OK) {
-            status = judge_reply(client, reply, err);
+            status = judge_reply(client, ask, reply, err);
             if (status == PAWL_OK) {
                 pw_error_clear(err);
                 return PAWL_OK;
@@ -315,12 +371,29 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
         back_off(client, tries, ask->deadline_us);
         if (pw_now_us() >= ask->deadline_us)
             return conclude(ask, err);
+        /* guard:client_resent_is_old */
+        if (ask->params_again != NULL)
+            ask->params = ask->params_again;
     }
 }
 
-/* Reads the clock, which was asked at before_us, and the epoch of a server from its reply. Always frees the reply. */
+int
+pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
+{
+    int status;
+
+    ask->lost = false;
+    ask->cut = false;
+    status = ask_often(client, ask, reply, err);
+    /* guard:client_unknown_late */
+    if (status == PAWL_EUNKNOWN && ask->params_again != NULL && (ask->lost || ask->cut))
+        wait_until(when_old(client, ask), ask->deadline_us);
+    return status;
+}
+
+/* Reads the clock and the epoch of a server from its reply. Always frees the reply. */
 static int
-learn(pawl_client *client, struct pw_reply *reply, int64_t before_us, struct pw_error *err)
+learn(pawl_client *client, struct pw_reply *reply, struct pw_error *err)
 {
     int64_t after_us = pw_now_us();
     int64_t time_us = 0;
@@ -347,7 +420,9 @@ learn(pawl_client *client, struct pw_reply *reply, int64_t before_us, struct pw_
     client->epoch_known = true;
     client->clock_known = true;
     client->clock_asked_us = after_us;
-    client->clock_offset_us = time_us - (before_us + (after_us - before_us) / 2);
+    /* The server has read its clock before this moment: the client cannot be ahead of it, however long the request has taken. */
+    /* guard:client_not_ahead */
+    client->clock_offset_us = time_us - after_us;
     return PAWL_OK;
 }
 
@@ -362,12 +437,11 @@ ask_clock(pawl_client *client, int64_t deadline_us, struct pw_error *err)
         .deadline_us = deadline_us,
     };
     struct pw_reply reply;
-    int64_t before_us = pw_now_us();
     int status;
 
     pw_params_init(&none);
     status = pw_client_ask(client, &ask, &reply, err);
-    return status == PAWL_OK ? learn(client, &reply, before_us, err) : status;
+    return status == PAWL_OK ? learn(client, &reply, err) : status;
 }
 
 int

@@ -23,10 +23,14 @@ enum pw_repeat {
 struct pw_ask {
     int statement; /* enum pw_stmt_number */
     const struct pw_params *params;
+    const struct pw_params *params_again; /* params calls ids new; NULL: it does not */
+    int64_t made_at_us; /* when these ids were made, by the clock of the database */
     enum pw_repeat repeat;
     bool repeatable; /* idempotent even in another call, so the caller may call again */
     int64_t deadline_us;
-    bool lost; /* set by pw_client_ask(): it was sent at least once without a reply */
+    /* Set by pw_client_ask(). */
+    bool lost; /* it was sent at least once without a reply */
+    bool cut;  /* or a reply of a pooler said that its connection to the server is gone */
 };
 
 /*
@@ -44,11 +48,16 @@ const struct pw_settings *pw_client_settings(const pawl_client *client);
 /*
  * Sends a request and waits for its reply, over as many connections as needed. After PAWL_OK the caller must call pw_reply_done().
  * PAWL_EUNKNOWN: the outcome is unknown. That includes a commit that may not have reached its standby, and an error after a lost reply.
+ * Parameters that call ids new are sent once at most. From the second time on, or if ids may not be called new, params_again is sent.
+ * PAWL_EUNKNOWN is not returned before the caller may send these ids again.
  */
 int pw_client_ask(
     pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err);
 
-/* Sets *now_us to microseconds since 1970 by the clock of the database, as far as the client knows it. Each call returns a later time. */
+/*
+ * Sets *now_us to microseconds since 1970 by the clock of the database, as far as the client knows it. Each call returns a later time. The
+ * time may be earlier than that of the clock, by as long as a reply takes, but not later, unless the clock was moved backward in the last minute.
+ */
 int pw_client_clock(
     pawl_client *client, int64_t deadline_us, int64_t *now_us, struct pw_error *err);
 

@@ -65,8 +65,8 @@ add_middle(
 
 /* Adds the common parameters from the ninth on. */
 static void
-add_end(
-    const pawl_trigger *trigger, const struct pw_trigger_values *values, struct pw_params *params)
+add_end(const pawl_trigger *trigger, const struct pw_trigger_values *values, bool is_new,
+    struct pw_params *params)
 {
     if (values->has_key_ttl)
         pw_params_int8(params, values->key_ttl_ms);
@@ -74,6 +74,7 @@ add_end(
         pw_params_null(params);
     pw_params_bool(params, values->key_while_active);
     pw_params_text(params, option_of(trigger, PW_TRIGGER_LIMIT_KEY));
+    pw_params_bool(params, is_new);
 }
 
 /* Returns true if new ids may succeed. PW003 can mean that an id is an hour off, because the clock was moved since the client asked. */
@@ -127,25 +128,42 @@ refuse_answer(struct pw_error *err)
     return PAWL_ESCHEMA;
 }
 
+/* Adds the parameters of one run. */
+static void
+fill_one(const pawl_trigger *trigger, const struct pw_trigger_values *values,
+    const struct pw_uuid *id, bool is_new, struct pw_params *params)
+{
+    pw_params_init(params);
+    pw_params_text(params, trigger->workflow);
+    pw_params_bytes(params, trigger->input, trigger->input_size);
+    pw_params_text(params, option_of(trigger, PW_TRIGGER_KEY));
+    add_middle(trigger, values, params);
+    pw_params_uuid(params, id);
+    add_end(trigger, values, is_new, params);
+    if (option_of(trigger, PW_TRIGGER_TAGS) != NULL)
+        pw_params_text(params, option_of(trigger, PW_TRIGGER_TAGS));
+}
+
 static int
 trigger_one(pawl_client *client, const pawl_trigger *trigger, char *run_id, uint32_t *flags,
     struct pw_error *err)
 {
     struct pw_trigger_values values;
-    struct pw_params params;
+    struct pw_params params, again;
     struct pw_ask ask = {
         .statement = PW_STMT_TRIGGER,
-        .params = &params,
         .repeat = PW_REPEAT_WRITE,
         .deadline_us = pw_client_deadline(client),
     };
     struct pw_reply reply;
     pawl_bytes input;
-    int64_t now_us;
+    int64_t now_us = 0;
     int status = pw_trigger_read(trigger, false, &values, err);
 
     if (status != PAWL_OK)
         return status;
+    if (option_of(trigger, PW_TRIGGER_TAGS) != NULL)
+        ask.statement = PW_STMT_TRIGGER_TAGGED;
     ask.repeatable = is_repeatable(&values, option_of(trigger, PW_TRIGGER_KEY) != NULL);
     input.data = trigger->input;
     input.size = trigger->input_size;
@@ -164,13 +182,12 @@ trigger_one(pawl_client *client, const pawl_trigger *trigger, char *run_id, uint
             if (status != PAWL_OK)
                 return status;
         }
-        pw_params_init(&params);
-        pw_params_text(&params, trigger->workflow);
-        pw_params_bytes(&params, input.data, input.size);
-        pw_params_text(&params, key);
-        add_middle(trigger, &values, &params);
-        pw_params_uuid(&params, &id);
-        add_end(trigger, &values, &params);
+        fill_one(trigger, &values, &id, true, &params);
+        fill_one(trigger, &values, &id, false, &again);
+        /* guard:client_given_id */
+        ask.params = values.has_id ? &again : &params;
+        ask.params_again = values.has_id ? NULL : &again;
+        ask.made_at_us = now_us;
         status = pw_client_ask(client, &ask, &reply, err);
         if (status == PAWL_OK) {
             if (!read_answer(&reply.rows, 0, 0, values.has_id ? NULL : &id, run_id, flags))
@@ -301,12 +318,30 @@ write_ids(const struct many *many, size_t count, char *run_ids)
         pw_uuid_format(&many->made[i], run_ids + i * PAWL_ID_SIZE);
 }
 
+/* Adds the parameters of all runs. */
+static void
+fill_all(const pawl_trigger *trigger, const struct pw_trigger_values *values, struct many *many,
+    bool is_new, struct pw_params *params)
+{
+    pw_params_init(params);
+    pw_params_text(params, trigger->workflow);
+    pw_params_array(params, &many->inputs);
+    if (many->has_keys)
+        pw_params_array(params, &many->keys);
+    else
+        pw_params_null(params);
+    add_middle(trigger, values, params);
+    pw_params_array(params, &many->ids);
+    add_end(trigger, values, is_new, params);
+    pw_params_text(params, option_of(trigger, PW_TRIGGER_TAGS));
+}
+
 /* Sends the arrays, with new ids. */
 static int
 ask_many(pawl_client *client, const pawl_trigger *trigger, const struct pw_trigger_values *values,
     struct many *many, struct pw_ask *ask, struct pw_reply *reply, struct pw_error *err)
 {
-    struct pw_params params;
+    struct pw_params params, again;
     int64_t now_us;
     int status = pw_client_clock(client, ask->deadline_us, &now_us, err);
 
@@ -314,19 +349,14 @@ ask_many(pawl_client *client, const pawl_trigger *trigger, const struct pw_trigg
         status = make_ids(trigger, now_us, many, err);
     if (status != PAWL_OK)
         return status;
-    pw_params_init(&params);
-    pw_params_text(&params, trigger->workflow);
-    pw_params_array(&params, &many->inputs);
-    if (many->has_keys)
-        pw_params_array(&params, &many->keys);
-    else
-        pw_params_null(&params);
-    add_middle(trigger, values, &params);
-    pw_params_array(&params, &many->ids);
-    add_end(trigger, values, &params);
+    fill_all(trigger, values, many, true, &params);
+    fill_all(trigger, values, many, false, &again);
     ask->params = &params;
+    ask->params_again = &again;
+    ask->made_at_us = now_us;
     status = pw_client_ask(client, ask, reply, err);
     ask->params = NULL;
+    ask->params_again = NULL;
     return status;
 }
 

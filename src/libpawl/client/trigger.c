@@ -22,6 +22,7 @@ static const char *const option_names[PW_TRIGGER_OPTIONS] = {
     [PW_TRIGGER_KEY_TTL_MS] = "key_ttl_ms",
     [PW_TRIGGER_KEY_WHILE_ACTIVE] = "key_while_active",
     [PW_TRIGGER_LIMIT_KEY] = "limit_key",
+    [PW_TRIGGER_TAGS] = "tags",
 };
 
 pawl_trigger *

@@ -29,6 +29,7 @@ enum pw_trigger_option {
     PW_TRIGGER_KEY_TTL_MS,
     PW_TRIGGER_KEY_WHILE_ACTIVE,
     PW_TRIGGER_LIMIT_KEY,
+    PW_TRIGGER_TAGS,
     PW_TRIGGER_OPTIONS,
 };
 

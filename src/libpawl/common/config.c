@@ -19,6 +19,7 @@ enum type {
     TYPE_LIST,
     TYPE_DURATION,
     TYPE_NUMBER,
+    TYPE_NUMBER_OR_AUTO, /* auto, which is 0, besides the numbers from min to max */
     TYPE_SIZE,
     TYPE_SIZE_OR_0, /* 0 besides the sizes from min to max */
     TYPE_SWITCH,    /* on, off */
@@ -71,11 +72,18 @@ static const struct setting settings[] = {
         "The name of this worker in lists. Empty: host name and process id."},
     {"runtimes", TYPE_LIST, "c", 0, 1000, FIELD(runtimes),
         "What this worker offers to workflows that ask for a runtime; names separated by commas."},
+    {"client", TYPE_TEXT, "", 0, 200, FIELD(client),
+        "What this worker is, in lists: a library or program with its version. Empty: libpawl and "
+        "its version."},
+    {"code_version", TYPE_TEXT, "", 0, 100, FIELD(code_version),
+        "The version of the workflows' code, in lists. When another version executes a run again, "
+        "its history shows it. Empty: not given."},
     {"lease", TYPE_DURATION, "30s", 500, HOUR, FIELD(lease_ms),
         "How long a worker that sends no heartbeat keeps its runs. A third of it passes between "
         "heartbeats."},
-    {"concurrency", TYPE_NUMBER, "16", 1, 4096, FIELD(concurrency),
-        "How many runs this worker executes at the same time."},
+    {"concurrency", TYPE_NUMBER_OR_AUTO, "auto", 1, 4096, FIELD(concurrency),
+        "How many runs this worker executes at the same time. auto: 16, and by and by up to 256 "
+        "while handlers take little time between their records."},
     {"connections", TYPE_NUMBER, "2", 1, 2, FIELD(connections),
         "Connections for claims and records; one more is for heartbeats and notifications."},
     {"batch_max", TYPE_NUMBER, "1000", 1, 5000, FIELD(batch_max),
@@ -84,10 +92,13 @@ static const struct setting settings[] = {
         "How long a record waits, at most, for others to be committed with, in microseconds. One "
         "that has "
         "nothing to wait for does not wait."},
-    {"poll", TYPE_DURATION, "1200ms", 20, HOUR, FIELD(poll_ms),
+    {"poll", TYPE_DURATION, "2s", 20, HOUR, FIELD(poll_ms),
         "How long an idle worker waits, unless it is notified, before it asks for work again."},
     {"drain_timeout", TYPE_DURATION, "30s", 0, DAY, FIELD(drain_timeout_ms),
         "How long pawl_worker_run() lets handlers continue while it drains."},
+    {"start_timeout", TYPE_DURATION, "2s", 0, HOUR, FIELD(start_timeout_ms),
+        "How long a claimed run waits until the program takes it with pawl_worker_next(). Then the "
+        "worker releases it, and claims nothing until the next call. 0: no limit."},
     {"payload_max", TYPE_SIZE, "1MB", 1, MB, FIELD(payload_max),
         "The largest payload that is sent. The database allows 1 MB."},
     {"memory_max", TYPE_SIZE, "64MB", 64 * KB, INT64_C(16) * GB, FIELD(memory_max),
@@ -106,6 +117,7 @@ enum {
 struct pawl_config {
     char *values[SETTINGS]; /* NULL: the default */
     struct pw_logger logger;
+    int keep_log; /* the least important level that is kept, plus 1; 0: none */
 };
 
 static size_t
@@ -159,6 +171,9 @@ parse_value(const struct setting *setting, const char *text, int64_t *number)
             pw_parse_duration_ms(text, setting->min, setting->max, number);
     case TYPE_NUMBER:
         return pw_parse_i64(text, setting->min, setting->max, number);
+    case TYPE_NUMBER_OR_AUTO:
+        *number = 0;
+        return strcmp(text, "auto") == 0 || pw_parse_i64(text, setting->min, setting->max, number);
     case TYPE_SIZE:
         return pw_parse_size(text, setting->min, setting->max, number);
     case TYPE_SIZE_OR_0:
@@ -226,8 +241,9 @@ pw_config_range(size_t index, char *out, size_t size)
         (void)snprintf(out, size, "a duration from %s to %s", min, max);
         break;
     case TYPE_NUMBER:
-        (void)snprintf(
-            out, size, "a number from %" PRId64 " to %" PRId64, setting->min, setting->max);
+    case TYPE_NUMBER_OR_AUTO:
+        (void)snprintf(out, size, "%sa number from %" PRId64 " to %" PRId64,
+            setting->type == TYPE_NUMBER ? "" : "auto, or ", setting->min, setting->max);
         break;
     case TYPE_SIZE:
     case TYPE_SIZE_OR_0:
@@ -353,6 +369,13 @@ pawl_config_set_log(pawl_config *config, int level, pawl_log_fn function, void *
     config->logger.userdata = userdata;
 }
 
+void
+pawl_config_keep_log(pawl_config *config, int level)
+{
+    if (config != NULL)
+        config->keep_log = level < 0 ? 0 : (level > PAWL_LOG_DEBUG ? PAWL_LOG_DEBUG : level) + 1;
+}
+
 /* Writes one value into its field. The value was checked when it was set. */
 static bool
 fill_field(const struct setting *setting, const char *value, struct pw_settings *out)
@@ -369,6 +392,7 @@ fill_field(const struct setting *setting, const char *value, struct pw_settings 
         return *(char **)field != NULL;
     case TYPE_DURATION:
     case TYPE_NUMBER:
+    case TYPE_NUMBER_OR_AUTO:
         *(int64_t *)field = number;
         return true;
     case TYPE_SIZE:
@@ -395,6 +419,7 @@ pw_config_settings(const pawl_config *config, struct pw_settings *out, struct pw
         }
     if (config != NULL)
         out->logger = config->logger;
+    out->log_kept = config != NULL ? config->keep_log - 1 : -1;
     return PAWL_OK;
 }
 

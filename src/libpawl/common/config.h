@@ -24,18 +24,22 @@ struct pw_settings {
     char *listen_database; /* "": none but database */
     char *worker_name;     /* "": host:pid, which the worker makes when it starts */
     char *runtimes;        /* separated by commas, without blanks */
+    char *client;          /* "": libpawl and its version */
+    char *code_version;    /* "": not given */
     int64_t lease_ms;
-    int64_t concurrency;
+    int64_t concurrency; /* 0: auto */
     int64_t connections;
     int64_t batch_max;
     int64_t batch_window_us;
     int64_t poll_ms;
     int64_t drain_timeout_ms;
-    size_t payload_max;  /* bytes */
-    size_t memory_max;   /* bytes */
-    size_t thread_stack; /* bytes; 0: the system's default */
+    int64_t start_timeout_ms; /* 0: no limit */
+    size_t payload_max;       /* bytes */
+    size_t memory_max;        /* bytes */
+    size_t thread_stack;      /* bytes; 0: the system's default */
     bool create_workflows;
-    struct pw_logger logger;
+    struct pw_logger logger; /* its ring is NULL: the worker makes one */
+    int log_kept;            /* the least important level that a worker keeps; -1: none */
 };
 
 /* Copies all settings. PAWL_ENOMEM: then out is empty and needs no pw_settings_done(). config may be NULL: all defaults. */

@@ -1,20 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log lines on their way to the user's callback. */
+/* Log lines on their way to the user's callback and to the ring. */
 #include "libpawl/common/log.h"
 
 #include "base/error.h"
 #include "libpawl/common/error.h"
+#include "libpawl/common/log_ring.h"
 #include "pg/conn.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
-static int
-is_wanted(const struct pw_logger *logger, int level)
+static bool
+is_called(const struct pw_logger *logger, int level)
 {
-    return logger != NULL && logger->function != NULL && level <= logger->level;
+    return logger->function != NULL && level <= logger->level;
+}
+
+static bool
+is_kept(const struct pw_logger *logger, int level)
+{
+    return logger->ring != NULL && level <= logger->ring->level;
+}
+
+/* Returns the time in microseconds since 1970. */
+static int64_t
+clock_us(void)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail on Linux */
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
 void
@@ -26,7 +44,7 @@ pw_log(const struct pw_logger *logger, int level, const char *event, const char 
     size_t count = 0;
     va_list pairs;
 
-    if (!is_wanted(logger, level))
+    if (logger == NULL || (!is_called(logger, level) && !is_kept(logger, level)))
         return;
     va_start(pairs, message);
     while (count < PW_LOG_PAIRS_MAX && (name = va_arg(pairs, const char *)) != NULL) {
@@ -39,7 +57,17 @@ pw_log(const struct pw_logger *logger, int level, const char *event, const char 
         count++;
     }
     va_end(pairs);
-    logger->function(logger->userdata, level, event, message, names, values, count);
+    if (is_called(logger, level))
+        logger->function(logger->userdata, level, event, message, names, values, count);
+    if (is_kept(logger, level))
+        pw_log_ring_add(logger->ring,
+            &(pawl_log_line){.level = level,
+                .event = event,
+                .message = message,
+                .names = names,
+                .values = values,
+                .count = count,
+                .at_us = clock_us()});
 }
 
 void

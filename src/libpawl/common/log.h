@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Log lines on their way to the user's callback. docs/logging.md lists the events. Any thread. */
+/* Log lines on their way to the user's callback, and to the ring where they are kept. docs/logging.md lists the events. Any thread. */
 #ifndef PW_LIBPAWL_LOG_H
 #define PW_LIBPAWL_LOG_H
 
@@ -10,6 +10,7 @@
 
 struct pw_conn;
 struct pw_error;
+struct pw_log_ring;
 
 /* The most pairs of name and value in one line. */
 enum {
@@ -21,6 +22,7 @@ struct pw_logger {
     int level;            /* the least important that is wanted */
     pawl_log_fn function; /* NULL: no log */
     void *userdata;
+    struct pw_log_ring *ring; /* where lines are kept; NULL: they are not */
 };
 
 /*
@@ -30,7 +32,7 @@ struct pw_logger {
  *
  *     pw_log(logger, PAWL_LOG_INFO, "worker_registered", "the worker is registered", "session", pw_log_number(session, text), NULL);
  *
- * Never a payload or a password. The caller must hold no lock: the callback is the user's.
+ * Never a payload or a password. The caller must hold no lock: the callback is the user's, and the ring wakes a user of the worker.
  */
 void pw_log(const struct pw_logger *logger, int level, const char *event, const char *message, ...)
     __attribute__((sentinel));

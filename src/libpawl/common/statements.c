@@ -7,11 +7,13 @@
 static const struct pw_stmt statements[] = {
     [PW_STMT_REGISTER] = {PW_STMT_REGISTER, "pawl_register",
         "select session, epoch, (1000 * date_part('epoch', heartbeat_every))::bigint, queues "
-        "from pawl.register($1, $2, $3, $4::float8 * interval '1 ms', 1)",
-        {PW_TYPE_TEXT, PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT8}, false},
+        "from pawl.register($1, $2, $3, $4::float8 * interval '1 ms', 1, $5, $6)",
+        {PW_TYPE_TEXT, PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT8, PW_TYPE_TEXT,
+            PW_TYPE_TEXT},
+        false},
     [PW_STMT_HEARTBEAT] = {PW_STMT_HEARTBEAT, "pawl_heartbeat",
-        "select epoch, run_id, task, notice, tick_due from pawl.heartbeat($1, $2)",
-        {PW_TYPE_INT8, PW_TYPE_JSON}, false},
+        "select epoch, run_id, task, notice, tick_due from pawl.heartbeat($1, $2, $3)",
+        {PW_TYPE_INT8, PW_TYPE_JSON, PW_TYPE_BOOL}, false},
     [PW_STMT_CLAIM] = {PW_STMT_CLAIM, "pawl_claim",
         "select run_id, task, fence, workflow, round, execution, tenant, rolling_back, suspect, "
         "input, metadata, record, "
@@ -34,8 +36,11 @@ static const struct pw_stmt statements[] = {
             PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_INT4_ARRAY, PW_TYPE_INT4_ARRAY,
             PW_TYPE_INT4_ARRAY, PW_TYPE_TEXT_ARRAY},
         false},
-    [PW_STMT_IDLE] = {PW_STMT_IDLE, "pawl_idle", "select pawl.idle($1, $2)",
-        {PW_TYPE_INT8, PW_TYPE_BOOL}, false},
+    [PW_STMT_REST] = {PW_STMT_REST, "pawl_rest",
+        "select listen, ready, tick_due, draining from pawl.rest($1, $2, $3)",
+        {PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_BOOL}, false},
+    [PW_STMT_PASS_ON] = {PW_STMT_PASS_ON, "pawl_pass_on", "select pawl.pass_on($1)", {PW_TYPE_INT8},
+        false},
     [PW_STMT_LEAVE] = {PW_STMT_LEAVE, "pawl_leave", "select pawl.leave($1)", {PW_TYPE_INT8}, false},
     [PW_STMT_HELD] = {PW_STMT_HELD, "pawl_held", "select run_id, task, fence from pawl.held($1)",
         {PW_TYPE_INT8}, false},
@@ -51,9 +56,20 @@ static const struct pw_stmt statements[] = {
         "case when not created then pg_logical_emit_message(true, 'pawl', '') end "
         "from pawl.trigger($1, coalesce($2, json '{}'), $3, coalesce($4, ''), $5, "
         "$6::float8 * interval '1 ms', $7, $8, $9::float8 * interval '1 ms', "
-        "coalesce($10, false), $11)",
+        "coalesce($10, false), $11, $12)",
         {PW_TYPE_TEXT, PW_TYPE_JSON, PW_TYPE_TEXT, PW_TYPE_TEXT, PW_TYPE_INT4, PW_TYPE_INT8,
-            PW_TYPE_JSON, PW_TYPE_UUID, PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_TEXT},
+            PW_TYPE_JSON, PW_TYPE_UUID, PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_TEXT, PW_TYPE_BOOL},
+        false},
+    /* A statement of its own, so that a trigger without tags costs no more. */
+    [PW_STMT_TRIGGER_TAGGED] = {PW_STMT_TRIGGER_TAGGED, "pawl_trigger_tagged",
+        "select run_id, created, handled, "
+        "case when not created then pg_logical_emit_message(true, 'pawl', '') end "
+        "from pawl.trigger($1, coalesce($2, json '{}'), $3, coalesce($4, ''), $5, "
+        "$6::float8 * interval '1 ms', $7, $8, $9::float8 * interval '1 ms', "
+        "coalesce($10, false), $11, $12, array(select json_array_elements_text($13)))",
+        {PW_TYPE_TEXT, PW_TYPE_JSON, PW_TYPE_TEXT, PW_TYPE_TEXT, PW_TYPE_INT4, PW_TYPE_INT8,
+            PW_TYPE_JSON, PW_TYPE_UUID, PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_TEXT, PW_TYPE_BOOL,
+            PW_TYPE_JSON},
         false},
     [PW_STMT_TRIGGER_MANY] = {PW_STMT_TRIGGER_MANY, "pawl_trigger_many",
         "select item, run_id, created, handled, "
@@ -62,10 +78,11 @@ static const struct pw_stmt statements[] = {
         "from pawl.trigger_many($1, $2, $3, coalesce($4, ''), $5, "
         "$6::float8 * interval '1 ms', $7, $8, $9::float8 * interval '1 ms', "
         "coalesce($10, false), "
-        "case when $11 is not null then array_fill($11, array[cardinality($2)]) end)",
+        "case when $11 is not null then array_fill($11, array[cardinality($2)]) end, $12, "
+        "case when $13 is not null then array(select json_array_elements_text($13)) end)",
         {PW_TYPE_TEXT, PW_TYPE_JSON_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT, PW_TYPE_INT4,
             PW_TYPE_INT8, PW_TYPE_JSON, PW_TYPE_UUID_ARRAY, PW_TYPE_INT8, PW_TYPE_BOOL,
-            PW_TYPE_TEXT},
+            PW_TYPE_TEXT, PW_TYPE_BOOL, PW_TYPE_JSON},
         false},
     [PW_STMT_RESULT] = {PW_STMT_RESULT, "pawl_result",
         "select status, output, error from pawl.result($1)", {PW_TYPE_UUID}, false},
@@ -107,12 +124,14 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_CALL_TRIGGER] = {PW_STMT_CALL_TRIGGER, "pawl_call_trigger",
         "select * from pawl.trigger(workflow => $1, input => coalesce($2, json '{}'), key => $3, "
         "tenant => coalesce($4, ''), priority => $5, delay => $6, metadata => $7, id => $8, "
-        "key_ttl => $9, key_while_active => coalesce($10, false), limit_key => $11)",
+        "key_ttl => $9, key_while_active => coalesce($10, false), limit_key => $11, "
+        "id_is_new => coalesce($12, false), tags => $13)",
         {0}, true},
     [PW_STMT_CALL_TRIGGER_MANY] = {PW_STMT_CALL_TRIGGER_MANY, "pawl_call_trigger_many",
         "select * from pawl.trigger_many(workflow => $1, inputs => $2, keys => $3, tenant => "
         "coalesce($4, ''), priority => $5, delay => $6, metadata => $7, ids => $8, key_ttl "
-        "=> $9, key_while_active => coalesce($10, false), limit_keys => $11)",
+        "=> $9, key_while_active => coalesce($10, false), limit_keys => $11, "
+        "ids_are_new => coalesce($12, false), tags => $13)",
         {0}, true},
     [PW_STMT_CALL_EMIT] = {PW_STMT_CALL_EMIT, "pawl_call_emit",
         "select * from pawl.emit(topic => $1, payload => coalesce($2, json '{}'), key => "
@@ -172,6 +191,23 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.pause_workflow(name => $1, why => $2, by => $3)", {0}, true},
     [PW_STMT_CALL_RESUME_WORKFLOW] = {PW_STMT_CALL_RESUME_WORKFLOW, "pawl_call_resume_workflow",
         "select * from pawl.resume_workflow(name => $1, by => $2)", {0}, true},
+    [PW_STMT_CALL_PREVIEW_BULK] = {PW_STMT_CALL_PREVIEW_BULK, "pawl_call_preview_bulk",
+        "select * from pawl.preview_bulk(act => $1, filter => $2)", {0}, true},
+    [PW_STMT_CALL_BEGIN_BULK] = {PW_STMT_CALL_BEGIN_BULK, "pawl_call_begin_bulk",
+        "select * from pawl.begin_bulk(act => $1, filter => $2, rate => coalesce($3, 100), why => "
+        "$4, by => $5, digest => $6)",
+        {0}, true},
+    [PW_STMT_CALL_STOP_BULK] = {PW_STMT_CALL_STOP_BULK, "pawl_call_stop_bulk",
+        "select * from pawl.stop_bulk(bulk => $1, by => $2)", {0}, true},
+    [PW_STMT_CALL_LIST_BULKS] = {PW_STMT_CALL_LIST_BULKS, "pawl_call_list_bulks",
+        "select * from pawl.list_bulks(only_running => coalesce($1, false), cursor => $2, max_rows "
+        "=> coalesce($3, 50))",
+        {0}, true},
+    [PW_STMT_CALL_PAUSE_ALL] = {PW_STMT_CALL_PAUSE_ALL, "pawl_call_pause_all",
+        "select * from pawl.pause_all(why => $1, by => $2, refuse_triggers => coalesce($3, false))",
+        {0}, true},
+    [PW_STMT_CALL_RESUME_ALL] = {PW_STMT_CALL_RESUME_ALL, "pawl_call_resume_all",
+        "select * from pawl.resume_all(by => $1)", {0}, true},
     [PW_STMT_CALL_PAUSE_QUEUE] = {PW_STMT_CALL_PAUSE_QUEUE, "pawl_call_pause_queue",
         "select * from pawl.pause_queue(name => $1, why => $2, by => $3)", {0}, true},
     [PW_STMT_CALL_RESUME_QUEUE] = {PW_STMT_CALL_RESUME_QUEUE, "pawl_call_resume_queue",
@@ -189,6 +225,61 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.set_session_limit(sessions => $1, by => $2)", {0}, true},
     [PW_STMT_CALL_SET_NOTIFY] = {PW_STMT_CALL_SET_NOTIFY, "pawl_call_set_notify",
         "select * from pawl.set_notify(notify => $1, role_name => $2, by => $3)", {0}, true},
+    [PW_STMT_CALL_SET_LANE] = {PW_STMT_CALL_SET_LANE, "pawl_call_set_lane",
+        "select * from pawl.set_lane(workflow => $1, limit_key => $2, key_limit => $3, weight => "
+        "$4, "
+        "why => $5, by => $6, tenant => coalesce($7, ''))",
+        {0}, true},
+    [PW_STMT_CALL_PAUSE_LANE] = {PW_STMT_CALL_PAUSE_LANE, "pawl_call_pause_lane",
+        "select * from pawl.pause_lane(workflow => $1, limit_key => $2, why => $3, by => $4, "
+        "tenant => coalesce($5, ''))",
+        {0}, true},
+    [PW_STMT_CALL_RESUME_LANE] = {PW_STMT_CALL_RESUME_LANE, "pawl_call_resume_lane",
+        "select * from pawl.resume_lane(workflow => $1, limit_key => $2, by => $3, tenant => "
+        "coalesce($4, ''))",
+        {0}, true},
+    [PW_STMT_CALL_CREATE_SCHEDULE] = {PW_STMT_CALL_CREATE_SCHEDULE, "pawl_call_create_schedule",
+        "select * from pawl.create_schedule(name => $1, workflow => $2, cron => $3, every => $4, "
+        "at => $5, zone => coalesce($6, 'UTC'), input => coalesce($7, json '{}'), tenant => "
+        "coalesce($8, ''), priority => $9, metadata => $10, limit_key => $11, catch_up => "
+        "coalesce($12, 'last'), catch_up_within => coalesce($13, interval '1 day'), overlap => "
+        "coalesce($14, 'skip'), jitter => coalesce($15, interval '0'), starts_at => $16, ends_at "
+        "=> $17)",
+        {0}, true},
+    [PW_STMT_CALL_PAUSE_SCHEDULE] = {PW_STMT_CALL_PAUSE_SCHEDULE, "pawl_call_pause_schedule",
+        "select * from pawl.pause_schedule(name => $1, why => $2, by => $3, tenant => "
+        "coalesce($4, ''))",
+        {0}, true},
+    [PW_STMT_CALL_RESUME_SCHEDULE] = {PW_STMT_CALL_RESUME_SCHEDULE, "pawl_call_resume_schedule",
+        "select * from pawl.resume_schedule(name => $1, by => $2, catch_up => $3, tenant => "
+        "coalesce($4, ''))",
+        {0}, true},
+    [PW_STMT_CALL_DELETE_SCHEDULE] = {PW_STMT_CALL_DELETE_SCHEDULE, "pawl_call_delete_schedule",
+        "select * from pawl.delete_schedule(name => $1, by => $2, tenant => coalesce($3, ''))", {0},
+        true},
+    [PW_STMT_CALL_BACKFILL_SCHEDULE] = {PW_STMT_CALL_BACKFILL_SCHEDULE,
+        "pawl_call_backfill_schedule",
+        "select * from pawl.backfill_schedule(name => $1, since => $2, until => $3, max_rows => "
+        "coalesce($4, 100), tenant => coalesce($5, ''), by => $6)",
+        {0}, true},
+    [PW_STMT_CALL_CREATE_SUBSCRIPTION] = {PW_STMT_CALL_CREATE_SUBSCRIPTION,
+        "pawl_call_create_subscription",
+        "select * from pawl.create_subscription(name => $1, topic => $2, workflow => $3, key => "
+        "$4, match => $5, tenant => coalesce($6, ''), input => coalesce($7, 'payload'))",
+        {0}, true},
+    [PW_STMT_CALL_PAUSE_SUBSCRIPTION] = {PW_STMT_CALL_PAUSE_SUBSCRIPTION,
+        "pawl_call_pause_subscription",
+        "select * from pawl.pause_subscription(name => $1, why => $2, by => $3, tenant => "
+        "coalesce($4, ''))",
+        {0}, true},
+    [PW_STMT_CALL_RESUME_SUBSCRIPTION] = {PW_STMT_CALL_RESUME_SUBSCRIPTION,
+        "pawl_call_resume_subscription",
+        "select * from pawl.resume_subscription(name => $1, by => $2, tenant => coalesce($3, ''))",
+        {0}, true},
+    [PW_STMT_CALL_DELETE_SUBSCRIPTION] = {PW_STMT_CALL_DELETE_SUBSCRIPTION,
+        "pawl_call_delete_subscription",
+        "select * from pawl.delete_subscription(name => $1, by => $2, tenant => coalesce($3, ''))",
+        {0}, true},
     [PW_STMT_CALL_HOUSEKEEP] = {PW_STMT_CALL_HOUSEKEEP, "pawl_call_housekeep",
         "select * from pawl.housekeep()", {0}, true},
     [PW_STMT_CALL_TICK] = {PW_STMT_CALL_TICK, "pawl_call_tick",
@@ -205,10 +296,12 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.get_run(run => $1)", {0}, true},
     [PW_STMT_CALL_RESULT] = {PW_STMT_CALL_RESULT, "pawl_call_result",
         "select * from pawl.result(run => $1)", {0}, true},
+    [PW_STMT_CALL_RESULTS] = {PW_STMT_CALL_RESULTS, "pawl_call_results",
+        "select * from pawl.results(runs => $1)", {0}, true},
     [PW_STMT_CALL_LIST_RUNS] = {PW_STMT_CALL_LIST_RUNS, "pawl_call_list_runs",
         "select * from pawl.list_runs(only_workflow => $1, only_status => $2, only_tenant => "
-        "$3, only_key => $4, since => $5, before => $6, cursor => $7, max_rows => coalesce($8, "
-        "50))",
+        "$3, only_key => $4, only_tag => $5, since => $6, before => $7, cursor => $8, max_rows => "
+        "coalesce($9, 50))",
         {0}, true},
     [PW_STMT_CALL_HISTORY] = {PW_STMT_CALL_HISTORY, "pawl_call_history",
         "select * from pawl.history(run => $1)", {0}, true},
@@ -217,13 +310,23 @@ static const struct pw_stmt statements[] = {
         "coalesce($3, "
         "1000))",
         {0}, true},
+    [PW_STMT_CALL_FOLLOW] = {PW_STMT_CALL_FOLLOW, "pawl_call_follow",
+        "select * from pawl.follow(run => $1, after => coalesce($2, bigint '0'), task => "
+        "coalesce($3, 0), max_rows => coalesce($4, 1000))",
+        {0}, true},
     [PW_STMT_CALL_LIST_WAITS] = {PW_STMT_CALL_LIST_WAITS, "pawl_call_list_waits",
         "select * from pawl.list_waits(only_run => $1, only_approvals => coalesce($2, false), "
         "only_tenant "
         "=> $3, cursor => $4, max_rows => coalesce($5, 100))",
         {0}, true},
+    [PW_STMT_CALL_LIST_PAUSES] = {PW_STMT_CALL_LIST_PAUSES, "pawl_call_list_pauses",
+        "select * from pawl.list_pauses()", {0}, true},
     [PW_STMT_CALL_LIST_QUEUES] = {PW_STMT_CALL_LIST_QUEUES, "pawl_call_list_queues",
         "select * from pawl.list_queues(max_rows => coalesce($1, 1000))", {0}, true},
+    [PW_STMT_CALL_LIST_LANES] = {PW_STMT_CALL_LIST_LANES, "pawl_call_list_lanes",
+        "select * from pawl.list_lanes(workflow => $1, only_key => $2, only_tenant => $3, cursor "
+        "=> $4, max_rows => coalesce($5, 100))",
+        {0}, true},
     [PW_STMT_CALL_LIST_WORKERS] = {PW_STMT_CALL_LIST_WORKERS, "pawl_call_list_workers",
         "select * from pawl.list_workers(ended => coalesce($1, false), max_rows => coalesce($2, "
         "1000))",
@@ -238,14 +341,48 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_CALL_LIST_CHILDREN] = {PW_STMT_CALL_LIST_CHILDREN, "pawl_call_list_children",
         "select * from pawl.list_children(run => $1, cursor => $2, max_rows => coalesce($3, 100))",
         {0}, true},
+    [PW_STMT_CALL_LIST_FAILURES] = {PW_STMT_CALL_LIST_FAILURES, "pawl_call_list_failures",
+        "select * from pawl.list_failures(since => $1, only_workflow => $2, only_tenant => $3, "
+        "cursor => $4, max_rows => coalesce($5, 100))",
+        {0}, true},
+    [PW_STMT_CALL_COUNT_RUNS] = {PW_STMT_CALL_COUNT_RUNS, "pawl_call_count_runs",
+        "select * from pawl.count_runs(only_workflow => $1, only_tenant => $2, since => "
+        "coalesce($3, interval '1 day'))",
+        {0}, true},
+    [PW_STMT_CALL_FIND] = {PW_STMT_CALL_FIND, "pawl_call_find",
+        "select * from pawl.find(word => $1, only_tenant => $2, max_rows => coalesce($3, 20))", {0},
+        true},
+    [PW_STMT_CALL_LIST_STATES] = {PW_STMT_CALL_LIST_STATES, "pawl_call_list_states",
+        "select * from pawl.list_states(runs => $1)", {0}, true},
     [PW_STMT_CALL_LIST_EVENTS] = {PW_STMT_CALL_LIST_EVENTS, "pawl_call_list_events",
         "select * from pawl.list_events(only_topic => $1, only_key => $2, only_tenant => $3, since "
         "=> $4, before => $5, cursor => $6, max_rows => coalesce($7, 50))",
+        {0}, true},
+    [PW_STMT_CALL_LIST_SCHEDULES] = {PW_STMT_CALL_LIST_SCHEDULES, "pawl_call_list_schedules",
+        "select * from pawl.list_schedules(only_schedule => $1, only_tenant => $2, only_workflow "
+        "=> $3, cursor => $4, max_rows => coalesce($5, 100))",
+        {0}, true},
+    [PW_STMT_CALL_LIST_SKIPS] = {PW_STMT_CALL_LIST_SKIPS, "pawl_call_list_skips",
+        "select * from pawl.list_skips(name => $1, tenant => coalesce($2, ''), before => $3, "
+        "max_rows => coalesce($4, 100))",
+        {0}, true},
+    [PW_STMT_CALL_PREVIEW_SCHEDULE] = {PW_STMT_CALL_PREVIEW_SCHEDULE, "pawl_call_preview_schedule",
+        "select * from pawl.preview_schedule(cron => $1, zone => coalesce($2, 'UTC'), name => $3, "
+        "since => $4, max_rows => coalesce($5, 10), tenant => coalesce($6, ''))",
+        {0}, true},
+    [PW_STMT_CALL_WHY_SCHEDULE] = {PW_STMT_CALL_WHY_SCHEDULE, "pawl_call_why_schedule",
+        "select * from pawl.why_schedule(name => $1, tenant => coalesce($2, ''))", {0}, true},
+    [PW_STMT_CALL_LIST_SUBSCRIPTIONS] = {PW_STMT_CALL_LIST_SUBSCRIPTIONS,
+        "pawl_call_list_subscriptions",
+        "select * from pawl.list_subscriptions(only_subscription => $1, only_tenant => $2, "
+        "only_topic => $3, only_workflow => $4, cursor => $5, max_rows => coalesce($6, 100))",
         {0}, true},
     [PW_STMT_CALL_METRICS] = {PW_STMT_CALL_METRICS, "pawl_call_metrics",
         "select * from pawl.metrics(only_workflow => $1, since => coalesce($2, interval '1 "
         "h'))",
         {0}, true},
+    [PW_STMT_CALL_PROMETHEUS] = {PW_STMT_CALL_PROMETHEUS, "pawl_call_prometheus",
+        "select * from pawl.prometheus()", {0}, true},
     [PW_STMT_CALL_LIST_ACTIONS] = {PW_STMT_CALL_LIST_ACTIONS, "pawl_call_list_actions",
         "select * from pawl.list_actions(after => coalesce($1, bigint '0'), max_rows => "
         "coalesce($2, "

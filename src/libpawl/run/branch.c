@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/time.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const uint32_t count_max = 999999999;
@@ -14,29 +13,37 @@ pawl_run *
 pw_branch_new(struct pw_task *task, pawl_run *trunk, const char *prefix, const char *name)
 {
     pawl_run *run = pw_calloc(1, sizeof(*run));
-    size_t size = strlen(prefix) + strlen(name);
+    size_t prefix_size = strlen(prefix);
+    size_t name_size = strlen(name);
     char *text;
 
     if (run == NULL)
         return NULL;
     pw_arena_init(&run->arena, pw_task_memory_max(task));
-    text = pw_arena_alloc(&run->arena, size + 2);
+    pw_arena_init(&run->answers, pw_task_memory_max(task));
+    text = pw_arena_alloc(&run->arena, prefix_size + name_size + 2);
     if (text == NULL || sem_init(&run->answered, 0, 0) != 0) {
         pw_arena_done(&run->arena);
         pw_free(run);
         return NULL;
     }
-    (void)snprintf(
-        text, size + 2, "%s%s%s", prefix, name, name[0] != '\0' ? "/" : ""); /* it fits */
+    memcpy(text, prefix, prefix_size);
+    memcpy(text + prefix_size, name, name_size);
+    if (name_size > 0)
+        text[prefix_size + name_size++] = '/';
+    text[prefix_size + name_size] = '\0';
     run->task = task;
     run->trunk = trunk != NULL ? trunk : run;
     run->origin = run;
     run->prefix = text;
-    run->prefix_size = strlen(text);
+    run->prefix_size = prefix_size + name_size;
     run->said.retry_after_ms = -1;
     pw_list_init(&run->link);
     pw_list_init(&run->bough);
     pw_list_init(&run->boughs);
+    pw_list_init(&run->notice.link);
+    run->notice.run = run;
+    run->notice.task = task;
     atomic_init(&run->deadline_us, INT64_MAX);
     atomic_init(&run->paused, false);
     atomic_init(&run->lost, false);
@@ -49,6 +56,7 @@ void
 pw_branch_free(pawl_run *run)
 {
     (void)sem_destroy(&run->answered); /* no thread waits for it */
+    pw_arena_done(&run->answers);
     pw_arena_done(&run->arena);
     pw_free(run);
 }
@@ -96,12 +104,37 @@ undo_prefix_max(const struct pw_task *task)
     return strlen("rollback:") + (step == NULL ? 0 : strlen(step + 1) + strlen("/1000000/"));
 }
 
+/* Writes the identity PREFIX NAME # NUMBER, unless it is too long, and returns its size. Every step does, so it is not snprintf(). */
+static size_t
+write_identity(pawl_run *run, const char *name, uint32_t number)
+{
+    char digits[10]; /* at most, of 32 bits */
+    size_t first = sizeof(digits);
+    size_t name_size = strlen(name);
+    size_t size;
+
+    do {
+        digits[--first] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    size = run->prefix_size + name_size + 1 + (sizeof(digits) - first);
+    if (size > PW_IDENTITY_MAX)
+        return size;
+    memcpy(run->identity, run->prefix, run->prefix_size);
+    memcpy(run->identity + run->prefix_size, name, name_size);
+    run->identity[run->prefix_size + name_size] = '#';
+    memcpy(
+        run->identity + run->prefix_size + name_size + 1, digits + first, sizeof(digits) - first);
+    run->identity[size] = '\0';
+    return size;
+}
+
 /* Makes the identity of a step, wait or child, and counts its name. */
 static pawl_status
 make_identity(pawl_run *run, const char *name)
 {
     uint32_t *count;
-    int size;
+    size_t size;
 
     if (!pw_name_valid(name))
         return pw_branch_mistake(run,
@@ -112,15 +145,14 @@ make_identity(pawl_run *run, const char *name)
         return PAWL_ENOMEM;
     if (*count == count_max)
         return pw_branch_mistake(run, "\"%s\" came up too often", name);
-    size = snprintf(
-        run->identity, sizeof(run->identity), "%s%s#%u", run->prefix, name, (unsigned)(*count + 1));
+    size = write_identity(run, name, *count + 1);
     /* guard:identity_max */
-    if (size < 0 || size > PW_IDENTITY_MAX)
+    if (size > PW_IDENTITY_MAX)
         return pw_branch_mistake(
             run, "the names of the branch and of \"%s\" are too long together", name);
     /* guard:identity_undo_max */
     if (run->options.values[PW_OPTION_UNDO] != NULL &&
-        (size_t)size + undo_prefix_max(run->task) > PW_IDENTITY_MAX)
+        size + undo_prefix_max(run->task) > PW_IDENTITY_MAX)
         return pw_branch_mistake(run,
             "the names of the branch and of \"%s\" are too long together for a step with an undo",
             name);
@@ -161,8 +193,6 @@ pw_branch_enter(pawl_run *run, const char *name, enum pw_kind kind, struct pw_en
         return run->stuck;
     if (run->task->rolling_back)
         return pw_branch_mistake(run, "the run is rolling back: only its undos can be done");
-    if (run->has_dups)
-        return pw_branch_mistake(run, "the duplicates of this branch make its calls");
     if (run->options.oom)
         return PAWL_ENOMEM;
     if (!pw_options_fit(&run->options, options_of(kind)))
@@ -172,7 +202,7 @@ pw_branch_enter(pawl_run *run, const char *name, enum pw_kind kind, struct pw_en
         return status;
     found = pw_record_find(&run->task->record, run->identity);
     if (found != NULL) {
-        found->used = true;
+        atomic_store(&found->used, true);
         if (found->kind[0] != '\0' && strcmp(found->kind, pw_kind_name(kind)) != 0)
             return pw_branch_drift(run, found->kind, kind);
     }
@@ -272,6 +302,7 @@ pw_branch_post(pawl_run *run, enum pw_kind kind, pawl_bytes payload, pawl_bytes 
         .option = option,
         .seq = run->step.seq,
         .millis = run->step.millis,
+        .busy_us = pw_run_busy_us(run),
         .task = run->task,
         .branch = run,
         .error_code = "",
@@ -304,6 +335,7 @@ has_answer(pawl_run *run)
     while (sem_wait(&run->answered) != 0)
         ;
     wake_others(run);
+    run->resumed_us = pw_now_us();
     return true;
 }
 
@@ -388,9 +420,8 @@ pawl_run_dup(pawl_run *run, pawl_run **dup)
 
     if (!pw_branch_here(run) || dup == NULL)
         return PAWL_EINVAL;
-    if (run->phase != PW_PHASE_NONE)
-        return pw_branch_refuse(run);
-    if (run->stuck != PAWL_OK)
+    /* A call of the branch that waits does not concern its other calls. */
+    if (run->stuck != PAWL_OK && run->stuck != PAWL_SUSPENDED)
         return run->stuck;
     if (run->task->rolling_back || run->origin != run)
         return pw_branch_mistake(
@@ -414,9 +445,10 @@ pawl_run_branch(pawl_run *run, const char *name, pawl_run **branch)
 
     if (!pw_branch_here(run) || branch == NULL)
         return PAWL_EINVAL;
-    if (run->phase != PW_PHASE_NONE)
+    /* A program that does not block may make a branch while a call of this one is in flight, or waits. */
+    if (run->phase != PW_PHASE_NONE && !run->nonblocking)
         return pw_branch_refuse(run);
-    if (run->stuck != PAWL_OK)
+    if (run->stuck != PAWL_OK && (run->stuck != PAWL_SUSPENDED || !run->nonblocking))
         return run->stuck;
     if (run->task->rolling_back)
         return pw_branch_mistake(run, "the run is rolling back: it has no branches");

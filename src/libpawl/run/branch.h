@@ -18,6 +18,7 @@
 #include "libpawl/run/option.h"
 #include "libpawl/run/record.h"
 #include "libpawl/run/run.h"
+#include "libpawl/run/task.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -25,16 +26,17 @@
 #include <stdbool.h>
 
 enum {
-    PW_IDENTITY_MAX = 240,  /* bytes of BRANCH/NAME#n, as the engine takes them */
-    PW_OPTION_MAX = 65536,  /* bytes of an item's option */
-    PW_PAYLOAD_DEPTH = 64,  /* objects and arrays inside each other */
-    PW_BRANCHES_MAX = 1000, /* of one run */
-    PW_NOTES_MAX = 1000,    /* of one claim */
-    PW_NOTE_MAX = 16384,    /* bytes of a note */
-    PW_NOTE_NAME_MAX = 200, /* bytes of its name */
-    PW_MESSAGE_MAX = 8192,  /* bytes of an error's message */
-    PW_UNUSED_MAX = 50000,  /* bytes of the names of records that were not asked for */
-    PW_WAKES = 2,
+    PW_IDENTITY_MAX = 240,                  /* bytes of BRANCH/NAME#n, as the engine takes them */
+    PW_OPTION_MAX = 65536,                  /* bytes of an item's option */
+    PW_PAYLOAD_DEPTH = 64,                  /* objects and arrays inside each other */
+    PW_BRANCHES_MAX = 1000,                 /* of one run */
+    PW_NOTES_MAX = 1000,                    /* of one claim */
+    PW_NOTE_MAX = 16384,                    /* bytes of a note */
+    PW_NOTE_NAME_MAX = 200,                 /* bytes of its name */
+    PW_STREAM_MAX = 100000,                 /* pieces that one claim streams */
+    PW_STREAM_BYTES_MAX = 16 * 1024 * 1024, /* bytes of them */
+    PW_MESSAGE_MAX = 8192,                  /* bytes of an error's message */
+    PW_UNUSED_MAX = 50000, /* bytes of the names of records that were not asked for */
     PW_KEY_MAX = PAWL_ID_SIZE + PW_IDENTITY_MAX + 16, /* bytes of a step's key */
 };
 
@@ -76,6 +78,7 @@ struct pw_step {
     bool function;              /* begun by pawl_step(), which will end it */
     bool confirmed;             /* ended by pawl_step_confirm() */
     bool deferred;              /* not a step, but pawl_run_defer() */
+    bool change;                /* not a step, but pawl_run_changed() */
     bool refused;               /* an item was refused, and that error was posted */
     bool late_option;           /* an option was given while it was open */
     pawl_bytes policy;          /* its retry policy, JSON; empty: the options of the call */
@@ -94,11 +97,15 @@ struct pawl_run {
     const char *prefix; /* BRANCH/, or "" */
     size_t prefix_size;
     struct pw_arena arena;
+    /*
+     * Values of answers, which the I/O thread copies there. 1. A call on this branch is in flight. 2. A duplicate counts its name in the
+     * arena of this branch. 3. The I/O thread copies the answer. With one arena, 2 and 3 would be a data race.
+     */
+    struct pw_arena answers;
     struct pw_list link;  /* in the worker's queue */
     struct pw_list bough; /* in the trunk's list of branches; unused in the trunk */
     pawl_run *parent;     /* the branch that it was made from; NULL: it is the trunk */
     pawl_run *origin;     /* whose names it counts: its own, unless it is a duplicate */
-    /* Its duplicates make the calls and count names in its arena, so the I/O thread must not write there. */
     bool has_dups;
     bool joined; /* a join has passed its result to its parent */
     bool nonblocking;
@@ -117,6 +124,7 @@ struct pawl_run {
     struct pawl_run *wakes[PW_WAKES]; /* branches that this one wakes; NULL: none */
     sem_t answered; /* posted by the I/O thread when the item has its answer, unless nonblocking */
     bool returned;  /* by pawl_worker_next() since it posted: a nonblocking branch has its answer */
+    int64_t resumed_us;          /* since when the branch executes; 0: not known */
     _Atomic int64_t deadline_us; /* of the step that is open, for any thread that asks */
 
     /* SUSPENDED, ECANCELLED or ELEASE_LOST, once a call has returned it: then all later calls return it, too. */
@@ -125,11 +133,15 @@ struct pawl_run {
     unsigned failures;         /* calls that failed so far */
     struct pw_said said;
 
-    /* Guarded by the trunk's lock: read by the I/O thread for the heartbeat. */
+    struct pw_notice notice;
+
+    /* Guarded by the trunk's lock: read by the I/O thread for the heartbeat and for notices. */
     bool executing;
     char executing_step[PW_IDENTITY_MAX + 1];
     int64_t executing_since_us;
     int64_t executing_timeout_ms;
+    bool late_told; /* its time limit was reported */
+    bool streamed;  /* the step has streamed a piece */
 
     /* Used in the trunk only. */
     pthread_mutex_t lock;
@@ -143,6 +155,8 @@ struct pawl_run {
     atomic_bool lost; /* an item was answered with a lost lease, or not sent */
     atomic_int notes;
     atomic_int notes_dropped;
+    int stream_count;    /* pieces that were posted; guarded by the lock */
+    size_t stream_bytes; /* the same: their size */
     size_t undo_at;
     bool has_userdata; /* another one than the workflow's */
     void *userdata;

@@ -179,6 +179,14 @@ pawl_run_set_error(pawl_run *run, const char *code, const char *format, ...)
 }
 
 void
+pawl_run_set_error_text(pawl_run *run, const char *code, pawl_bytes message)
+{
+    int size = message.size > PW_MESSAGE_MAX ? PW_MESSAGE_MAX + 1 : (int)message.size;
+
+    pawl_run_set_error(run, code, "%.*s", size, message.data != NULL ? message.data : "");
+}
+
+void
 pawl_run_set_error_json(pawl_run *run, pawl_bytes error)
 {
     enum pw_json_problem problem;

@@ -105,7 +105,8 @@ list_unused(pawl_run *trunk)
     for (size_t i = 0; i < record->count && buf.size < PW_UNUSED_MAX; i++) {
         const struct pw_entry *entry = &record->entries[i];
 
-        if (entry->used || entry->kind[0] == '\0' || strncmp(entry->name, "rollback:", 9) == 0)
+        if (atomic_load(&entry->used) || entry->kind[0] == '\0' ||
+            strncmp(entry->name, "rollback:", 9) == 0)
             continue;
         if (count == 0) {
             pw_json_open(&writer, '{');
@@ -187,10 +188,11 @@ pawl_run_finish(pawl_run *run, pawl_status status, pawl_bytes output)
     trunk = run->trunk;
     /*
      * 1. A call returns PAWL_SUSPENDED, because the run waits. 2. The handler does not return it, but continues and returns another
-     * status. Without this, that status would end a run that waits.
+     * status. Without this, that status would end a run that waits. With duplicates the caller decides: one of several calls that it made
+     * at the same time waits, and the handler may have gone on with the result of another.
      */
     /* guard:finish_suspended */
-    if (trunk->stuck == PAWL_SUSPENDED)
+    if (trunk->stuck == PAWL_SUSPENDED && !trunk->has_dups)
         status = PAWL_SUSPENDED;
     /* guard:finish_lost */
     if (pw_branch_standing(trunk) == PAWL_ELEASE_LOST || atomic_load(&trunk->paused))
@@ -206,5 +208,6 @@ pawl_run_finish(pawl_run *run, pawl_status status, pawl_bytes output)
         set_last(trunk, PW_KIND_RELEASE, NULL, none, none);
     else
         set_failure(trunk, status);
+    trunk->task->last.busy_us = pw_run_busy_us(trunk);
     pw_task_post_last(trunk->task);
 }

@@ -65,6 +65,7 @@ struct pw_item {
     pawl_bytes option;
     int32_t seq;
     int32_t millis;
+    int64_t busy_us; /* how long the branch has executed since it was handed out or answered */
 
     struct pw_task *task;
     /* The branch that waits for the answer. NULL for a note, which is freed when it is answered, and for a task's last item. */

@@ -102,7 +102,10 @@ execute(struct join *join)
 {
     pawl_run *branch = join->branch;
     pawl_bytes output = {0};
-    pawl_status status = join->function(branch, join->userdata, &output);
+    pawl_status status;
+
+    pw_run_resume(branch);
+    status = join->function(branch, join->userdata, &output);
 
     if (branch->stuck == PAWL_SUSPENDED)
         status = PAWL_SUSPENDED;
@@ -198,6 +201,7 @@ pawl_branches_join(pawl_run *run)
     (void)execute_branches(joins);
     for (size_t i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL); /* they are ours and joinable */
+    pw_run_resume(run);                       /* until now the branches executed */
     status = decide(run, joins);
     joins->count = 0;
     return pw_branch_leave(run, status);

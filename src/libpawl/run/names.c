@@ -81,6 +81,19 @@ pw_names_count(struct pw_names *names, struct pw_arena *arena, const char *text)
 }
 
 bool
+pw_names_has(const struct pw_names *names, const char *text, size_t size)
+{
+    for (size_t i = 0; i < names->size; i++) {
+        const struct pw_name *place = &names->places[i];
+
+        if (place->text != NULL && place->count > 0 && strlen(place->text) == size &&
+            memcmp(place->text, text, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool
 pw_name_valid(const char *text)
 {
     size_t size = 0;

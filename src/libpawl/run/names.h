@@ -25,6 +25,9 @@ struct pw_names {
 /* Returns the count of a name, 0 if it is new; the caller changes it before the next call. Returns NULL if out of memory. */
 uint32_t *pw_names_count(struct pw_names *names, struct pw_arena *arena, const char *text);
 
+/* Returns true if a name of this size was counted. */
+bool pw_names_has(const struct pw_names *names, const char *text, size_t size);
+
 /* Returns true if text is valid as the name of a step, a wait, a child or a branch. NULL is not valid. */
 bool pw_name_valid(const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notes: log lines and progress reports that are stored with the run. No handler waits for them. Notes over the limit, or without memory,
- * are dropped.
+ * Notes: log lines and progress reports that are stored with the run, and the pieces of text that a step streams. No handler waits for
+ * them. Notes over the limit, or without memory, are dropped.
  */
 #include "base/alloc.h"
 #include "base/utf8.h"
@@ -119,4 +119,101 @@ pawl_run_progress(pawl_run *run, const char *name, const char *format, ...)
     va_start(args, format);
     add_note(run, name, (pawl_bytes){progress, sizeof(progress) - 1}, format, args);
     va_end(args);
+}
+
+/* The size of a text for %.*s, which ends at a NUL byte. A longer text is cut by the functions above. */
+static int
+size_of(pawl_bytes text)
+{
+    return text.size > PW_NOTE_MAX ? PW_NOTE_MAX + 1 : (int)text.size;
+}
+
+void
+pawl_run_log_text(pawl_run *run, pawl_bytes text)
+{
+    pawl_run_log(run, "%.*s", size_of(text), text.data != NULL ? text.data : "");
+}
+
+void
+pawl_run_progress_text(pawl_run *run, const char *name, pawl_bytes text)
+{
+    pawl_run_progress(run, name, "%.*s", size_of(text), text.data != NULL ? text.data : "");
+}
+
+/* Makes a piece of a stream in one block: the item, its option, its name, its text. */
+static struct pw_item *
+make_piece(const pawl_run *run, int seq, bool begins, const char *text, size_t size)
+{
+    enum {
+        OPTION_MAX = 64
+    };
+    size_t name_size = strlen(run->executing_step) + 1;
+    struct pw_item *item = pw_alloc(sizeof(*item) + OPTION_MAX + name_size + size + 1);
+    char *option;
+    char *name;
+    char *copy;
+
+    if (item == NULL)
+        return NULL;
+    option = (char *)(item + 1);
+    name = option + OPTION_MAX;
+    copy = name + name_size;
+    memcpy(name, run->executing_step, name_size);
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    mend_text(copy);
+    *item = (struct pw_item){.kind = PW_KIND_NOTE,
+        .name = name,
+        .payload = {copy, size},
+        .option = {option,
+            (size_t)snprintf(option, OPTION_MAX, "{\"kind\":\"stream\",\"seq\":%d%s}", seq,
+                begins ? ",\"begins\":true" : "")},
+        .seq = INT32_MIN,
+        .millis = INT32_MIN,
+        .task = run->task};
+    pw_list_init(&item->link);
+    return item;
+}
+
+/*
+ * Posts a piece. The trunk's lock covers its number and its post. 1. Branch A takes number 5. 2. Branch B takes number 6 and posts it. 3. A
+ * posts 5. The engine, which takes a number that is not above the last one for a repeated piece, would drop 5.
+ */
+static void
+post_piece(pawl_run *run, const char *text, size_t size)
+{
+    pawl_run *trunk = run->trunk;
+    struct pw_item *item = NULL;
+
+    (void)pthread_mutex_lock(&trunk->lock);
+    /* guard:stream_in_step */
+    if (run->executing && pw_branch_standing(run) == PAWL_OK &&
+        trunk->stream_count < PW_STREAM_MAX && trunk->stream_bytes + size <= PW_STREAM_BYTES_MAX)
+        item = make_piece(run, trunk->stream_count + 1, !run->streamed, text, size);
+    if (item != NULL) {
+        run->streamed = true;
+        trunk->stream_count++;
+        trunk->stream_bytes += size;
+        pw_task_post(item);
+    } else {
+        atomic_fetch_add(&trunk->notes_dropped, 1);
+    }
+    (void)pthread_mutex_unlock(&trunk->lock);
+}
+
+void
+pawl_step_stream(pawl_run *run, pawl_bytes text)
+{
+    size_t size;
+
+    if (!pw_branch_here(run) || text.data == NULL)
+        return;
+    size = strnlen(text.data, text.size);
+    while (size > 0) {
+        size_t piece = size <= PW_NOTE_MAX ? size : pw_utf8_cut(text.data, PW_NOTE_MAX);
+
+        post_piece(run, text.data, piece);
+        text.data += piece;
+        size -= piece;
+    }
 }

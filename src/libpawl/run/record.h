@@ -8,6 +8,7 @@
 #include "libpawl/run/item.h"
 #include "pawl/api.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +25,7 @@ struct pw_entry {
     bool approved;
     int32_t failures; /* failed attempts so far */
     int64_t due_us;   /* when the next attempt may start, on the clock of pw_now_us(); 0: now */
-    bool used;        /* the code has asked for it */
+    atomic_bool used; /* the code has asked for it; its branch writes, a trunk reads at any time */
 };
 
 /* One step to be undone. */

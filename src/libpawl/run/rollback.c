@@ -25,7 +25,7 @@ begin_undo(pawl_run *run, const struct pw_undo *undo)
             run, "the name of the step \"%.100s\" is too long for an undo", undo->name);
     entry = pw_record_find(&run->task->record, run->identity);
     if (entry != NULL)
-        entry->used = true;
+        atomic_store(&entry->used, true);
     if (entry != NULL && entry->state == PW_STATE_SUCCESS)
         return PAWL_OK;
     if (entry != NULL && entry->state == PW_STATE_ERROR)

@@ -4,6 +4,7 @@
 
 #include "base/time.h"
 #include "libpawl/run/branch.h"
+#include "pawl/worker.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -54,12 +55,9 @@ pw_run_answered(pawl_run *run)
 }
 
 void
-pw_run_gather(pawl_run *run, struct pw_list *woken)
+pw_run_gather(pawl_run *run, struct pw_list *woken, struct pw_list *offered)
 {
-    if (run->nonblocking)
-        pw_run_answered(run);
-    else
-        pw_list_add_tail(woken, &run->link);
+    pw_list_add_tail(run->nonblocking ? offered : woken, &run->link);
 }
 
 void
@@ -89,7 +87,7 @@ pw_run_wake(struct pw_list *woken)
 struct pw_arena *
 pw_run_arena(pawl_run *run)
 {
-    return &run->arena;
+    return &run->answers;
 }
 
 struct pw_list *
@@ -104,7 +102,22 @@ pw_run_of_link(struct pw_list *link)
     pawl_run *run = PW_CONTAINER(link, pawl_run, link);
 
     run->returned = true;
+    pw_run_resume(run);
     return run;
+}
+
+void
+pw_run_resume(pawl_run *run)
+{
+    run->resumed_us = pw_now_us();
+}
+
+int64_t
+pw_run_busy_us(const pawl_run *run)
+{
+    int64_t busy_us = run->resumed_us > 0 ? pw_now_us() - run->resumed_us : 0;
+
+    return busy_us > 0 ? busy_us : 0;
 }
 
 void
@@ -144,6 +157,69 @@ pw_run_write_running(
     for (link = pw_list_first(&run->boughs); link != NULL; link = pw_list_next(&run->boughs, link))
         write_running(PW_CONTAINER(link, pawl_run, bough), now_us, min_us, json, count);
     (void)pthread_mutex_unlock(&run->lock);
+}
+
+size_t
+pw_run_count_running(pawl_run *run, int64_t now_us, int64_t min_us)
+{
+    struct pw_list *link;
+    size_t count;
+
+    (void)pthread_mutex_lock(&run->lock);
+    count = run->executing && now_us - run->executing_since_us >= min_us;
+    for (link = pw_list_first(&run->boughs); link != NULL;
+         link = pw_list_next(&run->boughs, link)) {
+        const pawl_run *branch = PW_CONTAINER(link, pawl_run, bough);
+
+        count += branch->executing && now_us - branch->executing_since_us >= min_us;
+    }
+    (void)pthread_mutex_unlock(&run->lock);
+    return count;
+}
+
+struct pw_notice *
+pw_run_notice(pawl_run *run)
+{
+    return &run->notice;
+}
+
+/* Reports the open step of a branch if it is late. Returns when it will be. With the trunk's lock held. */
+static int64_t
+notify_late(pawl_run *run, int64_t now_us)
+{
+    int64_t deadline_us =
+        pw_add_us(run->executing_since_us, pw_ms_to_us(run->executing_timeout_ms));
+
+    if (!run->executing || run->executing_timeout_ms < 0 || run->late_told)
+        return INT64_MAX;
+    if (now_us < deadline_us)
+        return deadline_us;
+    /*
+     * 1. The step's thread ends the step, and waits for this lock. 2. This thread reports the step and unlocks. 3. The step's thread sees
+     * late_told, and drops the notice. Without the lock around both, the notice could be about the next step of the branch.
+     */
+    run->late_told = true;
+    pw_task_notify(&run->notice, PAWL_NOTICE_STEP_TIMEOUT);
+    return INT64_MAX;
+}
+
+int64_t
+pw_run_notify_late(pawl_run *run, int64_t now_us)
+{
+    struct pw_list *link;
+    int64_t next_us;
+
+    (void)pthread_mutex_lock(&run->lock);
+    next_us = notify_late(run, now_us);
+    for (link = pw_list_first(&run->boughs); link != NULL;
+         link = pw_list_next(&run->boughs, link)) {
+        int64_t at_us = notify_late(PW_CONTAINER(link, pawl_run, bough), now_us);
+
+        if (at_us < next_us)
+            next_us = at_us;
+    }
+    (void)pthread_mutex_unlock(&run->lock);
+    return next_us;
 }
 
 const char *

@@ -3,6 +3,7 @@
 #include "base/json_scan.h"
 #include "base/time.h"
 #include "libpawl/run/branch.h"
+#include "pawl/worker.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -26,16 +27,20 @@ start_clock(pawl_run *run)
 {
     const struct pw_step *step = &run->step;
     pawl_run *trunk = run->trunk;
+    int64_t deadline_us = pw_add_us(step->started_us, pw_ms_to_us(step->timeout_ms));
 
     run->phase = PW_PHASE_OPEN;
     if (step->timeout_ms >= 0)
-        atomic_store(&run->deadline_us, pw_add_us(step->started_us, pw_ms_to_us(step->timeout_ms)));
+        atomic_store(&run->deadline_us, deadline_us);
     (void)pthread_mutex_lock(&trunk->lock);
     run->executing = true;
     memcpy(run->executing_step, run->identity, sizeof(run->executing_step));
     run->executing_since_us = step->started_us;
     run->executing_timeout_ms = step->timeout_ms;
+    run->late_told = false;
     (void)pthread_mutex_unlock(&trunk->lock);
+    if (step->timeout_ms >= 0)
+        pw_task_watch(run->task, deadline_us);
 }
 
 pawl_status
@@ -48,6 +53,9 @@ pw_step_open(pawl_run *run, int64_t limit_ms)
     run->said = (struct pw_said){.retry_after_ms = -1};
     step->timeout_ms = limit_ms;
     step->started_us = pw_now_us();
+    (void)pthread_mutex_lock(&run->trunk->lock);
+    run->streamed = false;
+    (void)pthread_mutex_unlock(&run->trunk->lock);
     start_clock(run);
     return PAWL_EXECUTE;
 }
@@ -57,12 +65,16 @@ static int64_t
 stop_clock(pawl_run *run)
 {
     int64_t taken_us = pw_now_us() - run->step.started_us;
+    bool told;
 
     run->step.millis = taken_us / 1000 > INT32_MAX ? INT32_MAX : (int32_t)(taken_us / 1000);
     atomic_store(&run->deadline_us, INT64_MAX);
     (void)pthread_mutex_lock(&run->trunk->lock);
     run->executing = false;
+    told = run->late_told;
     (void)pthread_mutex_unlock(&run->trunk->lock);
+    if (told)
+        pw_task_drop_notice(&run->notice, PAWL_NOTICE_STEP_TIMEOUT);
     return taken_us;
 }
 
@@ -381,7 +393,8 @@ pawl_step(
         return PAWL_EINVAL;
     if (function == NULL)
         return pw_branch_leave(run, pw_branch_mistake(run, "no function was given for the step"));
-    if (run->phase == PW_PHASE_RECORD && run->step.function && pw_branch_is_about(run, name))
+    if (run->phase == PW_PHASE_RECORD && run->step.function && !run->step.change &&
+        pw_branch_is_about(run, name))
         return settle_step(run, output);
     status = begin_step(run, name, output);
     if (status != PAWL_EXECUTE)
@@ -538,4 +551,80 @@ pawl_step_key(pawl_run *run)
         (void)snprintf(key, PW_KEY_MAX, "%s/%" PRId32 "/%s", run->task->id_text, run->task->number,
             run->identity);
     return key;
+}
+
+/*
+ * Returns true if an earlier execution has recorded something under this name that the code of this branch may still ask for: a step, wait
+ * or child of the branch itself, or of a branch that is not made yet. Records of branches that exist are theirs.
+ */
+static bool
+is_ahead(const pawl_run *run, const struct pw_entry *entry)
+{
+    const char *rest;
+    const char *slash;
+    const char *number;
+
+    /* The prefix first: only a trunk looks at entries that other threads may be using. */
+    if (strncmp(entry->name, run->prefix, run->prefix_size) != 0 ||
+        strncmp(entry->name, "rollback:", strlen("rollback:")) == 0 || atomic_load(&entry->used))
+        return false;
+    rest = entry->name + run->prefix_size;
+    /* Number 0 has what pawl_run_defer() counts, and failures of the handler itself have no number. */
+    number = strrchr(rest, '#');
+    if (number == NULL || strcmp(number, "#0") == 0)
+        return false;
+    slash = strchr(rest, '/');
+    /* guard:changed_branches */
+    return slash == NULL || !pw_names_has(&run->origin->branches, rest, (size_t)(slash - rest));
+}
+
+/* Returns true if no execution before this one has been further in this branch. */
+static bool
+is_new_here(const pawl_run *run)
+{
+    const struct pw_record *record = &run->task->record;
+
+    for (size_t i = 0; i < record->count; i++)
+        if (is_ahead(run, &record->entries[i]))
+            return false;
+    return true;
+}
+
+/* Decides about a change point that is not recorded, and records it. */
+static pawl_status
+decide_change(pawl_run *run, const char *name, pawl_bytes *output)
+{
+    pawl_status status;
+
+    if (run->phase == PW_PHASE_NONE && !pw_options_fit(&run->options, 0))
+        return pw_branch_leave(run,
+            pw_branch_mistake(run, "option \"%s\" %s", run->options.about, run->options.mistake));
+    status = begin_step(run, name, output);
+    if (status != PAWL_EXECUTE)
+        return pw_branch_leave(run, status);
+    run->step.function = true;
+    run->step.change = true;
+    return end_step(run, PAWL_OK, pawl_text(is_new_here(run) ? "true" : "false"), output);
+}
+
+pawl_status
+pawl_run_changed(pawl_run *run, const char *name, int *is_new)
+{
+    pawl_bytes output = {0};
+    pawl_status status;
+
+    if (!pw_branch_here(run))
+        return PAWL_EINVAL;
+    if (is_new == NULL)
+        return pw_branch_leave(run, pw_branch_mistake(run, "no place for the answer was given"));
+    if (run->phase == PW_PHASE_RECORD && run->step.change && pw_branch_is_about(run, name))
+        status = settle_step(run, &output);
+    else
+        status = decide_change(run, name, &output);
+    if (status != PAWL_OK)
+        return status;
+    *is_new = strcmp(output.data, "true") == 0;
+    if (*is_new == 0 && strcmp(output.data, "false") != 0)
+        return pw_branch_mistake(run, "\"%s\" is recorded as a step, not as a change", name);
+    return PAWL_OK;
 }

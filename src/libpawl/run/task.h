@@ -26,6 +26,18 @@ enum pw_standing {
     PW_LEASE_LOST,
 };
 
+/*
+ * The reasons that pawl_worker_notice() returns about one branch: reasons of its whole run if it is the main branch, and the time limit of
+ * the step that is open on it. Guarded by the inbox's lock, except run and task, which do not change.
+ */
+struct pw_notice {
+    struct pw_list link; /* in the inbox's list of notices */
+    struct pawl_run *run;
+    struct pw_task *task;
+    unsigned pending; /* reasons that were not fetched yet; bit PAWL_NOTICE_... */
+    unsigned given;   /* reasons that are not reported again */
+};
+
 struct pw_task {
     struct pawl_worker *worker;
     struct pw_arena arena; /* data of the claim; read-only once handlers see the task */
@@ -57,6 +69,7 @@ struct pw_task {
     /* Used by the I/O thread only. */
     int writer;
     struct pw_list link;        /* in the inbox's list of new runs; guarded by its lock */
+    int64_t offered_us;         /* since when it is in that list; the same */
     struct pw_list parked_link; /* in the list of tasks with parked items */
     struct pw_list items;       /* parked items: busy, or after a busy item */
     int64_t parked_until_us;
@@ -65,6 +78,9 @@ struct pw_task {
     bool finished;       /* its last item was posted */
     bool ended;          /* its last item was answered */
     bool unwritten;      /* its last item is a result, not a release; guarded by the inbox's lock */
+    bool handed;         /* pawl_worker_next() has returned it; the same */
+    bool closed;         /* its last item was posted, so it has no notices any more; the same */
+    bool noticed;        /* a notice of it was listed; the same */
     bool failed_instead; /* its last item was refused once, and is a failure now */
     struct pw_item last; /* complete, fail, suspend, release or drift */
 };
@@ -101,6 +117,15 @@ enum pw_standing pw_task_may_start(struct pw_task *task);
  * branch when the worker knows.
  */
 bool pw_task_await_lease(struct pw_task *task, struct pawl_run *branch);
+
+/*
+ * Notices. pw_task_notify() reports a reason, once. pw_task_drop_notice() forgets a reason that does not apply any more, so that it can be
+ * reported again. pw_task_watch() arranges that the I/O thread calls pw_run_notify_late() at deadline_us. Any thread; the caller may hold
+ * the lock of the main branch.
+ */
+void pw_task_notify(struct pw_notice *notice, int reason);
+void pw_task_drop_notice(struct pw_notice *notice, int reason);
+void pw_task_watch(struct pw_task *task, int64_t deadline_us);
 
 /* The largest payload, and the most memory of one branch, in bytes. Any thread. */
 size_t pw_task_payload_max(const struct pw_task *task);

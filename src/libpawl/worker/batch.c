@@ -114,13 +114,14 @@ arrays_ok(const struct pw_writer *writer)
 }
 
 int
-pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
+pw_batch_send(pawl_worker *worker, struct pw_writer *writer, struct pw_conn *conn, int64_t now_us,
+    struct pw_error *err)
 {
     struct pw_params params;
     bool plain = true;
     int status;
 
-    assert(writer->conn != NULL && !writer->commit.sent && !writer->confirm.sent);
+    assert(conn != NULL && !writer->commit.sent && !writer->confirm.sent);
     if (writer->batch.count == 0)
         fill(writer);
     if (writer->batch.count == 0)
@@ -155,7 +156,7 @@ pw_batch_send(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, str
     writer->commit = (struct pw_request){
         .kind = PW_REQUEST_COMMIT, .session = worker->session.id, .sent_us = now_us};
     writer->commit.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms + 5000));
-    status = pw_conn_send(writer->conn,
+    status = pw_conn_send(conn,
         pw_statement(writer->batch.one_by_one ? PW_STMT_COMMIT_EACH : PW_STMT_COMMIT), &params,
         &writer->commit, err);
     writer->commit.sent = status == PAWL_OK;

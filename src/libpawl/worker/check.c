@@ -55,7 +55,10 @@ check_writer(pawl_worker *worker, struct pw_writer *writer, struct tally *tally)
         return "a writer counts the items that wait";
     if (writer->batch.count > batch_max || writer->batch_cap < 1 || writer->batch_cap > batch_max)
         return "a batch keeps to its limit";
-    if (writer->conn == NULL && (writer->commit.sent || writer->confirm.sent || writer->is_up))
+    if (writer->resting && (writer->conn != NULL || writer->is_up))
+        return "a writer that rests has no connection";
+    if ((writer->resting && writer->number == 0 ? worker->session.conn : writer->conn) == NULL &&
+        (writer->commit.sent || writer->confirm.sent || writer->is_up))
         return "a writer without a connection has no request in flight";
     if (writer->commit.sent && writer->confirm.sent)
         return "a writer has one request of its own in flight";
@@ -81,7 +84,8 @@ check_writer(pawl_worker *worker, struct pw_writer *writer, struct tally *tally)
 static const char *
 check_parked(pawl_worker *worker, struct tally *tally)
 {
-    if (length_of(&worker->parked) == SIZE_MAX || length_of(&worker->woken) == SIZE_MAX)
+    if (length_of(&worker->parked) == SIZE_MAX || length_of(&worker->woken) == SIZE_MAX ||
+        length_of(&worker->offered) == SIZE_MAX)
         return "the lists of parked tasks and of woken branches are whole";
     for (struct pw_list *link = pw_list_first(&worker->parked); link != NULL;
          link = pw_list_next(&worker->parked, link)) {
@@ -134,9 +138,22 @@ check_inbox(pawl_worker *worker, struct tally *tally)
     const struct pw_inbox *inbox = &worker->inbox;
     size_t fresh = length_of(&inbox->new_runs);
 
+    for (struct pw_list *link = pw_list_first(&inbox->notices); link != NULL;
+         link = pw_list_next(&inbox->notices, link)) {
+        const struct pw_notice *notice = PW_CONTAINER(link, struct pw_notice, link);
+
+        if (notice->pending == 0 || notice->task->closed || !notice->task->handed)
+            return "a listed notice is of a task that a handler has";
+    }
     if (fresh == SIZE_MAX || length_of(&inbox->posted) == SIZE_MAX ||
         length_of(&inbox->answered) == SIZE_MAX || length_of(&inbox->unsure) == SIZE_MAX)
         return "the lists of the inbox are whole";
+    if (length_of(&inbox->posted) != inbox->posted_count || fresh != inbox->new_count ||
+        length_of(&inbox->answered) != inbox->answered_count ||
+        length_of(&inbox->unsure) != inbox->unsure_count)
+        return "the inbox counts what is in its lists";
+    if (inbox->woken > inbox->sleepers)
+        return "only threads that sleep are woken";
     for (struct pw_list *link = pw_list_first(&inbox->posted); link != NULL;
          link = pw_list_next(&inbox->posted, link)) {
         const struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
@@ -176,12 +193,13 @@ static const char *
 check_claimer(const pawl_worker *worker)
 {
     const struct pw_claimer *claimer = &worker->claimer;
-    bool claims = claimer->claim.sent || claimer->idle_request.sent;
+    bool claims = claimer->claim.sent || claimer->rest.request.sent;
     bool present =
         worker->session.state == PW_SESSION_LIVE && claimer->claim.session == worker->session.id;
 
     if ((claims || claimer->held_request.sent) &&
-        (claimer->writer == NULL || claimer->writer->conn == NULL))
+        (claimer->writer == NULL ||
+            (claimer->on_control ? worker->session.conn : claimer->writer->conn) == NULL))
         return "a claim in flight has a connection";
     if (claims && claimer->held_request.sent)
         return "claims and looks at what is held take turns";

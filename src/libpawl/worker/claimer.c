@@ -20,7 +20,7 @@ static const int64_t due_slack_us = 110000;
  */
 static const int64_t held_after_us = 1000000;
 static const unsigned held_times = 4;
-static const int64_t held_every_us = 30000000;
+static const int64_t held_every_us = 60000000;
 /* After this number of lost replies in a row, the reply may be the cause: libpq breaks the connection if it has no memory for it. */
 static const unsigned losses_max = 3;
 
@@ -34,9 +34,24 @@ static const int64_t hint_burst = 8;
 
 /* Returns the maximum number of tasks that a worker holds, so that a slow database does not fill its memory. */
 static size_t
-held_max(size_t concurrency)
+held_max(size_t width)
 {
-    return 4 * concurrency + 1000;
+    return 4 * width + 1000;
+}
+
+/* The free places with which a busy worker claims at once; with fewer places it claims when batch_window_us is over. */
+static const size_t places_max = 64;
+
+static size_t
+enough_places(const pawl_worker *worker)
+{
+    size_t enough = worker->width.now / 8;
+
+    if (enough > places_max)
+        enough = places_max;
+    if (enough > (size_t)worker->claimer.cap)
+        enough = (size_t)worker->claimer.cap;
+    return enough > 0 ? enough : 1;
 }
 
 void
@@ -46,6 +61,7 @@ pw_claimer_init(struct pw_claimer *claimer)
     claimer->held_at_us = INT64_MAX;
     claimer->cap = PW_CLAIM_MAX;
     claimer->due_again_us = INT64_MAX;
+    claimer->place_since_us = INT64_MAX;
 }
 
 void
@@ -63,14 +79,21 @@ later_us(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Returns the earliest time at which a notification may make the worker claim. */
+/* Since when notifications that were of no use allow another claim. */
+static int64_t
+hint_paid_at(const pawl_worker *worker)
+{
+    /* guard:hints_in_vain */
+    return worker->claimer.hint_paid_us - hint_burst * hint_refill_us;
+}
+
+/* Returns when a notification may make the worker claim. */
 static int64_t
 hint_at(const pawl_worker *worker, int64_t now_us)
 {
     int64_t at_us = pw_add_us(worker->claimer.hinted_us, hint_gap_us);
 
-    /* guard:hints_in_vain */
-    at_us = later_us(at_us, worker->claimer.hint_paid_us - hint_burst * hint_refill_us);
+    at_us = later_us(at_us, hint_paid_at(worker));
     return later_us(at_us, now_us);
 }
 
@@ -89,13 +112,12 @@ bool
 pw_claim_late(const pawl_worker *worker, int64_t now_us)
 {
     return pw_request_late(&worker->claimer.claim, now_us) ||
-        pw_request_late(&worker->claimer.idle_request, now_us) ||
+        pw_request_late(&worker->claimer.rest.request, now_us) ||
         pw_request_late(&worker->claimer.held_request, now_us);
 }
 
-/* Makes a request of this kind for the current session, sent now. */
-static struct pw_request
-new_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us)
+struct pw_request
+pw_claim_request(const pawl_worker *worker, enum pw_request_kind kind, int64_t now_us)
 {
     return (struct pw_request){
         .kind = kind,
@@ -117,22 +139,40 @@ be_unsure(pawl_worker *worker, int64_t at_us)
 static int32_t
 free_places(pawl_worker *worker, bool *none_held)
 {
-    size_t concurrency = (size_t)worker->settings.concurrency;
+    size_t width = worker->width.now;
     struct pw_load load = pw_inbox_load(&worker->inbox);
 
     *none_held = load.held == 0;
-    if (load.draining || worker->claimer.suspect_held || load.active >= concurrency ||
-        load.held >= held_max(concurrency))
+    worker->width.full = worker->width.full || load.active >= width;
+    /* guard:starved_claims */
+    if (load.draining || load.starved || worker->claimer.suspect_held || load.active >= width ||
+        load.held >= held_max(width))
         return 0;
-    return concurrency - load.active > (size_t)worker->claimer.cap
-        ? worker->claimer.cap
-        : (int32_t)(concurrency - load.active);
+    return width - load.active > (size_t)worker->claimer.cap ? worker->claimer.cap
+                                                             : (int32_t)(width - load.active);
+}
+
+/* Returns true if a claim for so few runs should wait for more places: runs of one batch finish shortly after each other. */
+static bool
+waits_for_places(pawl_worker *worker, int32_t most, int64_t now_us)
+{
+    struct pw_claimer *claimer = &worker->claimer;
+
+    if (claimer->pending || (size_t)most >= enough_places(worker)) {
+        claimer->place_since_us = INT64_MAX;
+        return false;
+    }
+    if (claimer->place_since_us == INT64_MAX)
+        claimer->place_since_us = now_us;
+    return now_us < pw_add_us(claimer->place_since_us, worker->settings.batch_window_us);
 }
 
 /* Returns a writer that can send a request, or NULL. The writers take turns. */
 static struct pw_writer *
 pick_writer(pawl_worker *worker)
 {
+    const struct pw_conn *conn;
+
     for (size_t i = 0; i < worker->writer_count; i++) {
         struct pw_writer *writer =
             &worker->writers[(worker->claimer.writer_next + i) % worker->writer_count];
@@ -143,94 +183,55 @@ pick_writer(pawl_worker *worker)
             return writer;
         }
     }
+    /* While the writers rest, the session's connection claims, and the first writer connects when it has a run. */
+    conn = worker->session.conn;
+    if (worker->writers[0].resting && conn != NULL && pw_conn_can_send(conn))
+        return &worker->writers[0];
     return NULL;
 }
 
-static int
-send_idle(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
-{
-    struct pw_params params;
-    int status;
-
-    pw_params_init(&params);
-    pw_params_int8(&params, worker->session.id);
-    pw_params_bool(&params, true);
-    worker->claimer.idle_request = new_request(worker, PW_REQUEST_IDLE, now_us);
-    status = pw_conn_send(
-        writer->conn, pw_statement(PW_STMT_IDLE), &params, &worker->claimer.idle_request, err);
-    worker->claimer.idle_request.sent = status == PAWL_OK;
-    return status;
-}
-
 static void
-send_claim(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+send_claim(pawl_worker *worker, struct pw_writer *writer, struct pw_conn *conn, int64_t now_us)
 {
     struct pw_params params;
     struct pw_error err = {0};
 
-    /*
-     * Mark the session idle first, then claim again. The claim finds a run that is triggered before the mark; a later trigger sends a
-     * notification.
-     */
-    if (worker->claimer.idle == PW_LOOKING && worker->session.listening &&
-        !worker->claimer.idle_marked) {
-        if (send_idle(worker, writer, now_us, &err) != PAWL_OK) {
-            worker->claimer.at_us = pw_add_us(now_us, 10000);
-            return;
-        }
-        worker->claimer.idle_marked = true;
-        worker->claimer.writer = writer;
-        /* With a pooler, one request is in flight at a time: the claim follows after this reply. */
-        if (!pw_conn_can_send(writer->conn)) {
-            pw_conn_pump(writer->conn);
-            return;
-        }
-    }
     pw_params_init(&params);
     pw_params_int8(&params, worker->session.id);
     pw_params_int4(&params, worker->claimer.most);
     pw_params_int4(&params, worker->claimer.number);
     pw_params_bool(&params, worker->claimer.quiet);
-    worker->claimer.claim = new_request(worker, PW_REQUEST_CLAIM, now_us);
-    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claimer.claim,
-            &err) != PAWL_OK) {
+    worker->claimer.claim = pw_claim_request(worker, PW_REQUEST_CLAIM, now_us);
+    if (pw_conn_send(conn, pw_statement(PW_STMT_CLAIM), &params, &worker->claimer.claim, &err) !=
+        PAWL_OK) {
         worker->claimer.at_us = pw_add_us(now_us, 10000);
         return;
     }
     worker->claimer.claim.sent = true;
+    worker->claimer.place_since_us = INT64_MAX;
     worker->claimer.again = false;
-    worker->claimer.hinted = worker->claimer.hint_pending;
-    if (worker->claimer.hint_pending)
+    worker->claimer.hinted = worker->claimer.hint_pending ||
+        (worker->claimer.idle == PW_IDLE && worker->claimer.rest.woken);
+    if (worker->claimer.hint_pending) {
         worker->claimer.hinted_us = now_us;
+        pw_rest_begin(worker, true, now_us);
+    }
     worker->claimer.hint_pending = false;
-    worker->claimer.idle_marked = false;
-    worker->claimer.writer = writer;
-    pw_conn_pump(writer->conn);
+    pw_rest_look(worker, writer, conn, now_us);
 }
 
 static void
-send_held(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+send_held(pawl_worker *worker, struct pw_conn *conn, int64_t now_us)
 {
     struct pw_params params;
     struct pw_error err = {0};
 
     pw_params_init(&params);
     pw_params_int8(&params, worker->session.id);
-    worker->claimer.held_request = new_request(worker, PW_REQUEST_HELD, now_us);
+    worker->claimer.held_request = pw_claim_request(worker, PW_REQUEST_HELD, now_us);
     worker->claimer.held_at_us = pw_add_us(now_us, held_after_us);
-    if (pw_conn_send(writer->conn, pw_statement(PW_STMT_HELD), &params,
-            &worker->claimer.held_request, &err) != PAWL_OK)
-        return;
-    worker->claimer.held_request.sent = true;
-    worker->claimer.writer = writer;
-    pw_conn_pump(writer->conn);
-}
-
-static void
-tick_first(pawl_worker *worker)
-{
-    worker->tick.first = true;
-    pw_tick_soon(worker);
+    worker->claimer.held_request.sent = pw_conn_send(conn, pw_statement(PW_STMT_HELD), &params,
+                                            &worker->claimer.held_request, &err) == PAWL_OK;
 }
 
 /*
@@ -241,12 +242,12 @@ static void
 look_at_dues(pawl_worker *worker, int64_t now_us)
 {
     if (pw_heap_take(&worker->claimer.dues, now_us) > 0) {
-        tick_first(worker);
+        pw_tick_ahead(worker);
         pw_claim_soon(worker, now_us);
         worker->claimer.due_again_us = pw_add_us(now_us, due_slack_us);
     }
     if (worker->claimer.due_again_us <= now_us) {
-        tick_first(worker);
+        pw_tick_ahead(worker);
         pw_claim_soon(worker, now_us);
         worker->claimer.due_again_us = INT64_MAX;
     }
@@ -261,19 +262,73 @@ look_when_asked(pawl_worker *worker, int64_t now_us)
         worker->claimer.looked = looks;
         worker->claimer.at_us = now_us;
         worker->tick.at_us = now_us;
-        tick_first(worker);
+        pw_tick_ahead(worker);
     }
 }
 
 /*
- * Returns true while a claim, an idle mark or a request for held tasks is in flight. The next one waits for it. A list of held tasks that
+ * Returns true if the worker asks with rest() whether a run is ready, instead of a claim: no claim is sent while none is. A look that was
+ * asked for is a claim. 1. The look ticks first. 2. The poll interval ends. 3. The tick is answered. Without this rest() would follow, and no
+ * claim would answer the look.
+ */
+static bool
+polls(const pawl_worker *worker, int64_t now_us)
+{
+    /* guard:look_is_a_claim */
+    return now_us >= worker->claimer.poll_at_us && !worker->claimer.hint_pending &&
+        worker->claimer.answered == worker->claimer.looked;
+}
+
+/*
+ * Returns true while a claim, a rest or a request for held tasks is in flight. The next one waits for it. A list of held tasks that
  * was read during a claim would contain tasks that the worker does not know yet. It would release them.
  */
 static bool
 is_asking(const pawl_worker *worker)
 {
-    return worker->claimer.claim.sent || worker->claimer.idle_request.sent ||
+    return worker->claimer.claim.sent || worker->claimer.rest.request.sent ||
         worker->claimer.held_request.sent;
+}
+
+/* Sends the next request: for held tasks if most is 0, else rest or a claim of so many. */
+static void
+ask(pawl_worker *worker, struct pw_writer *writer, int32_t most, bool none_held, int64_t now_us)
+{
+    struct pw_conn *conn = writer->conn == NULL ? worker->session.conn : writer->conn;
+
+    worker->claimer.writer = writer;
+    worker->claimer.on_control = writer->conn == NULL;
+    if (most == 0) {
+        send_held(worker, conn, now_us);
+    } else if (worker->claimer.rest.due && !worker->claimer.pending) {
+        if (!pw_rest_send(worker, conn, none_held, now_us))
+            worker->claimer.at_us = pw_add_us(now_us, 10000);
+    } else {
+        if (!worker->claimer.pending) {
+            /* A claim keeps its number until it is answered: if the reply is lost, the engine returns the same tasks for the same number. */
+            worker->claimer.pending = true;
+            worker->claimer.losses = 0;
+            worker->claimer.number =
+                worker->claimer.number == INT32_MAX ? 1 : worker->claimer.number + 1;
+            worker->claimer.most = most;
+            worker->claimer.quiet = none_held;
+            worker->claimer.looks = worker->claimer.looked;
+        }
+        send_claim(worker, writer, conn, now_us);
+    }
+    pw_conn_pump(conn);
+}
+
+/* Calls pass_on() instead of a claim: there is no place for another run. */
+static void
+pass_on(pawl_worker *worker, int64_t now_us)
+{
+    struct pw_writer *writer = pick_writer(worker);
+
+    worker->claimer.no_writer = writer == NULL;
+    if (writer != NULL)
+        pw_rest_full(
+            worker, writer, writer->conn == NULL ? worker->session.conn : writer->conn, now_us);
 }
 
 void
@@ -289,37 +344,31 @@ pw_claim_turn(pawl_worker *worker, int64_t now_us)
     look_at_dues(worker, now_us);
     look_when_asked(worker, now_us);
     most = worker->claimer.pending ? worker->claimer.most : free_places(worker, &none_held);
+    worker->claimer.places = most;
     worker->claimer.no_place = most == 0;
     worker->claimer.no_writer = false;
     looks = now_us >= worker->claimer.held_at_us && !worker->claimer.pending;
-    if (!looks && (most == 0 || now_us < worker->claimer.at_us))
+    if (most == 0)
+        worker->claimer.place_since_us = INT64_MAX;
+    if (most == 0 && !looks && now_us >= pw_rest_full_us(worker)) {
+        pass_on(worker, now_us);
+        return;
+    }
+    if (!looks &&
+        (most == 0 || now_us < worker->claimer.at_us || waits_for_places(worker, most, now_us)))
         return;
     writer = pick_writer(worker);
     worker->claimer.no_writer = writer == NULL;
     if (writer == NULL)
         return;
-    if (looks) {
-        send_held(worker, writer, now_us);
-        return;
-    }
-    /* No notification has arrived, but timers may be due. */
-    if (now_us >= worker->claimer.poll_at_us) {
+    if (polls(worker, now_us)) {
         worker->claimer.poll_at_us = INT64_MAX;
-        tick_first(worker);
+        worker->claimer.rest.due = true;
     }
-    if (!worker->claimer.pending && pw_tick_first(worker, now_us))
+    if (!looks && !worker->claimer.pending && !worker->claimer.rest.due &&
+        pw_tick_first(worker, now_us))
         return;
-    if (!worker->claimer.pending) {
-        /* A claim keeps its number until it is answered: if the reply is lost, the engine returns the same tasks for the same number. */
-        worker->claimer.pending = true;
-        worker->claimer.losses = 0;
-        worker->claimer.number =
-            worker->claimer.number == INT32_MAX ? 1 : worker->claimer.number + 1;
-        worker->claimer.most = most;
-        worker->claimer.quiet = none_held;
-        worker->claimer.looks = worker->claimer.looked;
-    }
-    send_claim(worker, writer, now_us);
+    ask(worker, writer, looks ? 0 : most, none_held, now_us);
 }
 
 int64_t
@@ -327,22 +376,39 @@ pw_claim_next_us(const pawl_worker *worker)
 {
     int64_t at = worker->claimer.at_us;
 
+    if (worker->claimer.place_since_us != INT64_MAX)
+        at = later_us(
+            at, pw_add_us(worker->claimer.place_since_us, worker->settings.batch_window_us));
     if (worker->claimer.claim.sent)
         return worker->claimer.claim.deadline_us;
-    if (worker->claimer.idle_request.sent)
-        return worker->claimer.idle_request.deadline_us;
+    if (worker->claimer.rest.request.sent)
+        return worker->claimer.rest.request.deadline_us;
     if (worker->claimer.held_request.sent)
         return worker->claimer.held_request.deadline_us;
     if (worker->session.state != PW_SESSION_LIVE || worker->claimer.no_writer ||
         (worker->tick.first && worker->tick.request.sent))
         return INT64_MAX;
-    if (worker->claimer.no_place)
-        return worker->claimer.held_at_us;
+    if (worker->claimer.no_place) {
+        at = pw_rest_full_us(worker);
+        return at < worker->claimer.held_at_us ? at : worker->claimer.held_at_us;
+    }
     if (worker->claimer.held_at_us < at && !worker->claimer.pending)
         at = worker->claimer.held_at_us;
     if (worker->claimer.due_again_us < at)
         at = worker->claimer.due_again_us;
     return pw_heap_first(&worker->claimer.dues) < at ? pw_heap_first(&worker->claimer.dues) : at;
+}
+
+size_t
+pw_claim_worth(const pawl_worker *worker)
+{
+    size_t enough = enough_places(worker);
+    size_t places = (size_t)worker->claimer.places;
+
+    if (worker->session.state != PW_SESSION_LIVE || is_asking(worker) ||
+        (!worker->claimer.no_place && worker->claimer.place_since_us == INT64_MAX))
+        return SIZE_MAX;
+    return enough > places ? enough - places : 1;
 }
 
 /*
@@ -360,11 +426,12 @@ give_up_claim(pawl_worker *worker, int64_t now_us)
 void
 pw_claim_broken(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
-    if (worker->claimer.writer != writer)
+    pw_rest_broken(worker, writer);
+    if (worker->claimer.on_control ? writer != NULL : worker->claimer.writer != writer)
         return;
     worker->claimer.writer = NULL;
-    worker->claimer.idle_request.sent = false;
-    worker->claimer.idle_marked = false;
+    worker->claimer.on_control = false;
+    worker->claimer.rest.request.sent = false;
     worker->claimer.held_request.sent = false;
     if (worker->claimer.claim.sent) {
         worker->claimer.claim.sent = false;
@@ -473,11 +540,12 @@ put_task(pawl_worker *worker, struct pw_task *task)
 }
 
 /*
- * Makes a task from a row of a claim, and offers it to the callers of pawl_worker_next(). Returns false if out of memory or the row is
+ * Makes a task from a row of a claim, and adds it to the tasks of that claim. Returns false if out of memory or the row is
  * malformed.
  */
 static bool
-take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_us)
+take_row(
+    pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_us, struct pw_list *taken)
 {
     struct pw_task *task = new_task(worker);
     pawl_handler_fn function;
@@ -496,29 +564,55 @@ take_row(pawl_worker *worker, const struct pw_rows *rows, int row, int64_t now_u
     if (task->suspect)
         worker->claimer.suspect_held = true;
     worker->claimer.writer->active++;
-    pw_inbox_add_task(&worker->inbox, task, true);
+    task->offered_us = now_us;
+    pw_list_add_tail(taken, &task->link);
+    pw_inbox_watch(&worker->inbox, task->run_deadline_us);
     return true;
+}
+
+void
+pw_claim_wait(pawl_worker *worker, int64_t now_us)
+{
+    int64_t poll_us = pw_ms_to_us(worker->settings.poll_ms) * 11 / 10;
+    int64_t look_us = pw_rest_look_us(worker);
+
+    worker->claimer.poll_at_us = pw_add_us(now_us, pw_jitter(&worker->rand, poll_us, 0.09));
+    if (look_us == INT64_MAX)
+        worker->claimer.rest.passes = false;
+    else if (worker->claimer.rest.woken)
+        look_us = later_us(look_us, hint_paid_at(worker));
+    worker->claimer.at_us =
+        look_us < worker->claimer.poll_at_us ? look_us : worker->claimer.poll_at_us;
 }
 
 /* Decides when to claim again, after a claim that returned count tasks. */
 static void
 plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
 {
+    pw_rest_claimed(worker, count, worker->claimer.idle != PW_BUSY, now_us);
     worker->claimer.poll_at_us = INT64_MAX;
-    if (count >= worker->claimer.most || worker->claimer.again) {
+    if (count >= worker->claimer.most) {
         worker->claimer.idle = PW_BUSY;
+        worker->claimer.at_us = now_us;
+    } else if (worker->claimer.again) {
+        /* A worker that rests stays at rest: the server knows it. */
+        worker->claimer.idle = count > 0 ? PW_BUSY : worker->claimer.idle;
         worker->claimer.at_us = now_us;
     } else if (count > 0) {
         worker->claimer.idle = PW_BUSY;
         worker->claimer.at_us = pw_add_us(now_us, gap_us);
-    } else if (worker->claimer.idle == PW_BUSY && worker->session.listening) {
+    } else if (worker->claimer.idle == PW_BUSY) {
+        /*
+         * The session rests first, then claims again. The claim finds a run that was triggered before the mark; a later trigger sends a
+         * notification.
+         */
         worker->claimer.idle = PW_LOOKING;
+        /* guard:rest_then_claim */
+        worker->claimer.rest.due = true;
         worker->claimer.at_us = now_us;
     } else {
         worker->claimer.idle = PW_IDLE;
-        worker->claimer.at_us =
-            pw_add_us(now_us, pw_jitter(&worker->rand, pw_ms_to_us(worker->settings.poll_ms), 0.1));
-        worker->claimer.poll_at_us = worker->claimer.at_us;
+        pw_claim_wait(worker, now_us);
     }
     if (count == 0 && worker->claimer.hinted)
         worker->claimer.hint_paid_us =
@@ -528,12 +622,25 @@ plan_next(pawl_worker *worker, int32_t count, int64_t now_us)
         pw_claim_hint(worker, now_us);
 }
 
+/* Reports what a claim that returned count tasks proves to pawl_test_idle(). */
+static void
+answer_looks(pawl_worker *worker, int32_t count)
+{
+    /* While the session may hold tasks that the worker does not know, a claim that returned nothing proves nothing. */
+    bool quiet = count == 0 && worker->claimer.held_unsure == 0;
+
+    if (quiet)
+        worker->claimer.answered = worker->claimer.looks;
+    pw_inbox_claimed(&worker->inbox, quiet, worker->claimer.looks);
+}
+
 void
 pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
 {
     int count = pw_rows_count(&reply->rows);
     bool lost = false;
     bool tick_due = false;
+    struct pw_list taken;
 
     assert(reply->tag == &worker->claimer.claim);
     /* These tasks were claimed for a session that has ended: other workers have them by now, or will have them soon. */
@@ -569,27 +676,22 @@ pw_claim_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     }
     pw_worker_add(worker, PW_COUNT_CLAIMS, 1);
     pw_worker_add(worker, PW_COUNT_CLAIMED, count);
-    /* A claim that returned nothing has no row to report a due tick. */
-    if (count == 0 || (pw_rows_bool(&reply->rows, 0, 15, &tick_due) && tick_due))
+    /* A claim that returned nothing has no row to report it. Then the worker rests, and that reports it. */
+    if ((count == 0 && worker->claimer.rest.failed) ||
+        (pw_rows_bool(&reply->rows, 0, 15, &tick_due) && tick_due))
         pw_tick_soon(worker);
+    pw_list_init(&taken);
     for (int row = 0; row < count; row++)
-        if (!take_row(worker, &reply->rows, row, now_us))
+        if (!take_row(worker, &reply->rows, row, now_us, &taken))
             lost = true;
+    pw_inbox_add_tasks(&worker->inbox, &taken);
     if (lost) {
         pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "claim_unread",
             "a claimed run could not be read, or there was no memory for it: it is released", NULL);
         be_unsure(worker, pw_add_us(now_us, held_after_us));
     }
-    /* While the session may hold tasks that the worker does not know, a claim that returned nothing proves nothing. */
-    pw_inbox_claimed(
-        &worker->inbox, count == 0 && worker->claimer.held_unsure == 0, worker->claimer.looks);
+    answer_looks(worker, count);
     plan_next(worker, count, now_us);
-}
-
-void
-pw_idle_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
-{
-    (void)pw_session_check(worker, reply, now_us);
 }
 
 /* Returns true if a row of held tasks is about a task that the worker knows, or is malformed. */
@@ -626,7 +728,7 @@ give_back_unknown(pawl_worker *worker, const struct pw_rows *rows, int row)
         return false;
     }
     worker->claimer.writer->active++;
-    pw_inbox_add_task(&worker->inbox, task, false);
+    pw_inbox_count_task(&worker->inbox);
     pw_task_give_back(task);
     return true;
 }

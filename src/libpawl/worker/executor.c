@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 
 static const int look_every_ms = 1000;
 
@@ -22,10 +23,11 @@ struct executor {
     pthread_t *threads;
     struct pw_wake done; /* set when the last thread is about to end */
 
+    atomic_size_t idle; /* threads that wait for a run */
+
     pthread_mutex_t lock;
     /* Guarded by the lock. */
     size_t count;       /* threads that were started */
-    size_t idle;        /* of these, how many wait for a run */
     size_t ended;       /* of these, how many are about to end */
     pawl_status status; /* the first error of pawl_worker_next(), other than the end */
     pawl_error *error;
@@ -94,13 +96,16 @@ static void *execute_runs(void *argument);
 static int
 add_thread(struct executor *executor)
 {
-    int errnum = pw_thread_start(
-        &executor->threads[executor->count], executor->stack, execute_runs, executor);
+    int errnum;
 
-    if (errnum == 0) {
+    /* First: the thread may take a run, and count itself as busy, before this one continues. */
+    atomic_fetch_add(&executor->idle, 1);
+    errnum = pw_thread_start(
+        &executor->threads[executor->count], executor->stack, execute_runs, executor);
+    if (errnum == 0)
         executor->count++;
-        executor->idle++;
-    }
+    else
+        atomic_fetch_sub(&executor->idle, 1);
     return errnum;
 }
 
@@ -108,19 +113,13 @@ add_thread(struct executor *executor)
 static void
 leave_idle(struct executor *executor)
 {
+    if (atomic_fetch_sub(&executor->idle, 1) > 1)
+        return;
     (void)pthread_mutex_lock(&executor->lock);
-    executor->idle--;
     /* If no thread can be started, the existing ones do the work. */
-    if (executor->idle == 0 && executor->count < executor->most && executor->ended == 0)
+    if (atomic_load(&executor->idle) == 0 && executor->count < executor->most &&
+        executor->ended == 0)
         (void)add_thread(executor);
-    (void)pthread_mutex_unlock(&executor->lock);
-}
-
-static void
-become_idle(struct executor *executor)
-{
-    (void)pthread_mutex_lock(&executor->lock);
-    executor->idle++;
     (void)pthread_mutex_unlock(&executor->lock);
 }
 
@@ -136,7 +135,7 @@ end_thread(struct executor *executor, pawl_status status, pawl_error *error)
         error = NULL;
     }
     executor->ended++;
-    executor->idle--;
+    atomic_fetch_sub(&executor->idle, 1);
     last = executor->ended == executor->count;
     (void)pthread_mutex_unlock(&executor->lock);
     pawl_error_free(error);
@@ -160,7 +159,7 @@ execute_runs(void *argument)
         }
         leave_idle(executor);
         pw_executor_execute(executor->worker, run);
-        become_idle(executor);
+        atomic_fetch_add(&executor->idle, 1);
     }
     end_thread(executor, status, error);
     return NULL;
@@ -197,7 +196,7 @@ open_executor(struct executor *executor, pawl_worker *worker, struct pw_error *e
     int errnum;
 
     *executor = (struct executor){
-        .worker = worker, .most = (size_t)settings->concurrency, .stack = settings->thread_stack};
+        .worker = worker, .most = pw_width_most(settings), .stack = settings->thread_stack};
     errnum = pw_wake_open(&executor->done);
     executor->threads = pw_calloc(executor->most, sizeof(*executor->threads));
     if (errnum == 0 && executor->threads == NULL)

@@ -14,15 +14,25 @@ enum {
     FDS = PW_WRITERS_MAX + 2
 };
 
+/* Wakes the branches that were answered since the last call: all branches of a batch at once. */
+static void
+wake_answered(pawl_worker *worker)
+{
+    if (!pw_list_empty(&worker->offered))
+        pw_inbox_offer(&worker->inbox, &worker->offered);
+    pw_run_wake(&worker->woken);
+}
+
 /* Moves the items that handlers posted to the writers of their tasks. */
 static void
 gather(pawl_worker *worker, int64_t now_us)
 {
     struct pw_list posted;
     struct pw_list *link;
+    int64_t since_us;
 
     pw_list_init(&posted);
-    pw_inbox_take_posted(&worker->inbox, &posted);
+    since_us = pw_inbox_take_posted(&worker->inbox, &posted, now_us);
     while ((link = pw_list_first(&posted)) != NULL) {
         struct pw_item *item = PW_CONTAINER(link, struct pw_item, link);
         struct pw_task *task = item->task;
@@ -36,7 +46,7 @@ gather(pawl_worker *worker, int64_t now_us)
         if (atomic_load(&task->standing) == PW_LEASE_LOST)
             pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, "the lease was lost");
         else
-            pw_writer_add(worker, item, now_us);
+            pw_writer_add(worker, item, since_us);
     }
 }
 
@@ -74,19 +84,43 @@ unpark_at(const pawl_worker *worker)
     return at;
 }
 
-/* On drain: releases the tasks that were claimed and that no handler has. */
+/* Logs that the program does not take its runs, and reports it with a heartbeat. */
 static void
-give_back(pawl_worker *worker)
+tell_starved(pawl_worker *worker, int64_t count, int64_t now_us)
+{
+    char number[PW_LOG_NUMBER_SIZE];
+
+    pw_worker_add(worker, PW_COUNT_STARVED, count);
+    pw_log(&worker->settings.logger, PAWL_LOG_WARNING, "runs_starved",
+        "the program has not called pawl_worker_next() within start_timeout: the worker releases "
+        "claimed runs",
+        "runs", pw_log_number(count, number), NULL);
+    if (worker->session.state == PW_SESSION_LIVE)
+        pw_session_ask(worker, false, now_us);
+}
+
+/*
+ * Releases the tasks that were claimed and that no handler has: on drain, or if the program does not take them. 1. A blocks its event
+ * loop. 2. The worker of A keeps the lease. Without this the runs that it has claimed would wait for A, and B, an idle worker, could not
+ * execute them.
+ */
+static void
+give_back(pawl_worker *worker, int64_t now_us)
 {
     struct pw_list fresh;
     struct pw_list *link;
+    int64_t count = 0;
+    bool starved;
 
     pw_list_init(&fresh);
-    pw_inbox_take_undone(&worker->inbox, &fresh);
-    while ((link = pw_list_first(&fresh)) != NULL) {
+    /* guard:start_timeout */
+    starved = pw_inbox_take_undone(&worker->inbox, now_us, &fresh);
+    for (; (link = pw_list_first(&fresh)) != NULL; count++) {
         pw_list_remove(link);
         pw_task_give_back(PW_CONTAINER(link, struct pw_task, link));
     }
+    if (starved)
+        tell_starved(worker, count, now_us);
 }
 
 /* Returns the earliest time at which there is something to do even if nothing wakes the thread. */
@@ -98,6 +132,9 @@ next_turn(const pawl_worker *worker)
 
     if (other < at)
         at = other;
+    other = pw_writers_rest_us(worker);
+    if (other < at)
+        at = other;
     other = pw_claim_next_us(worker);
     if (other < at)
         at = other;
@@ -107,6 +144,25 @@ next_turn(const pawl_worker *worker)
             at = other;
     }
     return at;
+}
+
+/*
+ * Returns the number of posts that is worth a turn. Without it the first of a thousand items would wake the thread, and so would most of
+ * the others, before their batch is complete. No item waits for long: the thread wakes when the window of the first item ends, or
+ * when the reply arrives that its writer waits for.
+ */
+static struct pw_worth
+worth_a_turn(const pawl_worker *worker)
+{
+    struct pw_worth worth = {.posts = SIZE_MAX, .ends = pw_claim_worth(worker)};
+
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        size_t posts = pw_writer_worth(worker, &worker->writers[i]);
+
+        if (posts < worth.posts)
+            worth.posts = posts;
+    }
+    return worth;
 }
 
 /* Data may wait inside the TLS library, where poll does not see it: while a reply is due, the thread reads again after this time. */
@@ -140,7 +196,7 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
     watch(&fds[1], worker->session.conn, now_us, &until_us);
     for (size_t i = 0; i < worker->writer_count; i++)
         watch(&fds[2 + i], worker->writers[i].conn, now_us, &until_us);
-    posted = pw_inbox_sleep(&worker->inbox, &until_us);
+    posted = pw_inbox_sleep(&worker->inbox, worth_a_turn(worker), &until_us);
     if (posted || until_us < now_us)
         until_us = now_us;
     if (until_us != INT64_MAX) {
@@ -151,7 +207,7 @@ wait_for_work(pawl_worker *worker, struct pollfd *fds, int64_t now_us)
     if (ppoll(fds, FDS, until_us == INT64_MAX ? NULL : &time, NULL) <= 0 && !posted)
         for (size_t i = 1; i < FDS; i++)
             fds[i].revents = POLLIN;
-    atomic_store(&worker->inbox.sleeping, false);
+    pw_inbox_awake(&worker->inbox);
     if ((fds[0].revents & POLLIN) != 0)
         (void)pw_wake_clear(&worker->inbox.wake);
 }
@@ -205,6 +261,15 @@ settle_writers(pawl_worker *worker, int64_t until_us)
     struct pw_reply reply;
     struct pw_error err = {0};
 
+    /* The first writer has a commit in flight on the session's connection while it rests. */
+    while (pw_writer_borrows(worker) &&
+        pw_conn_wait(worker->session.conn, until_us, &err) == PAWL_OK &&
+        pw_conn_take(worker->session.conn, &reply)) {
+        if (((struct pw_request *)reply.tag)->kind != PW_REQUEST_CLAIM)
+            pw_session_reply(worker, &reply, pw_now_us());
+        pw_reply_done(&reply);
+        wake_answered(worker);
+    }
     for (size_t i = 0; i < worker->writer_count; i++) {
         struct pw_writer *writer = &worker->writers[i];
 
@@ -215,7 +280,7 @@ settle_writers(pawl_worker *worker, int64_t until_us)
             if (((struct pw_request *)reply.tag)->kind != PW_REQUEST_CLAIM)
                 pw_writer_reply(worker, writer, &reply, pw_now_us());
             pw_reply_done(&reply);
-            pw_run_wake(&worker->woken);
+            wake_answered(worker);
         }
     }
 }
@@ -317,7 +382,7 @@ answer_posted(pawl_worker *worker)
         pw_item_take(item);
         pw_item_answer(worker, item, PW_ANSWER_LEASE_LOST, "the worker has stopped");
     }
-    pw_run_wake(&worker->woken);
+    wake_answered(worker);
     return true;
 }
 
@@ -333,7 +398,7 @@ end(pawl_worker *worker)
     leave(worker);
     /* This also drops the tasks that were claimed and that no handler has. */
     pw_session_lost(worker, "the worker has stopped", pw_now_us());
-    pw_run_wake(&worker->woken);
+    wake_answered(worker);
     while (answer_posted(worker))
         ;
     pw_inbox_end(&worker->inbox);
@@ -349,13 +414,16 @@ pw_io_main(void *arg)
     while (!stopping) {
         int64_t now_us = pw_now_us();
 
-        pw_run_wake(&worker->woken);
+        wake_answered(worker);
 #ifdef PW_CHECKED
         pw_worker_check(worker);
 #endif
-        give_back(worker);
+        give_back(worker, now_us);
         gather(worker, now_us);
+        pw_width_turn(worker, now_us);
         unpark(worker, now_us);
+        pw_notice_turn(worker, now_us);
+        pw_writers_rest(worker, now_us);
         pw_session_turn(worker, now_us);
         pw_claim_turn(worker, now_us);
         for (size_t i = 0; i < worker->writer_count; i++)
@@ -364,7 +432,7 @@ pw_io_main(void *arg)
             pw_writer_turn(worker, &worker->writers[i], now_us);
         /* A fast reply is read while its request is still being sent; then poll would not report it. */
         if (!take_replies(worker)) {
-            pw_run_wake(&worker->woken);
+            wake_answered(worker);
             wait_for_work(worker, fds, now_us);
             pump(worker, fds);
         }

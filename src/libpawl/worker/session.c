@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The worker's session: registers, keeps the lease with one heartbeat for the process, and listens for hints. It has its own connection,
- * so that no load of claims and commits can delay a heartbeat.
+ * so that no load of claims and commits can delay a heartbeat. While the writers rest, that one also claims, and commits a run.
  */
 #include "libpawl/worker/session.h"
 
 #include "base/alloc.h"
 #include "base/time.h"
 #include "libpawl/worker/worker.h"
+#include "pawl/version.h"
 #include "pg/fault.h"
 
 #include <assert.h>
@@ -62,6 +63,8 @@ close_control(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
     worker->tick.request.sent = false;
     worker->session.listening = false;
     worker->session.listen_refused = false;
+    pw_writer_borrowed_broken(worker);
+    pw_claim_broken(worker, NULL, now_us);
     if (worker->session.state == PW_SESSION_REGISTERING)
         worker->session.state = PW_SESSION_NONE;
 }
@@ -110,7 +113,8 @@ send_control(pawl_worker *worker, struct pw_request *request, enum pw_request_ki
     if (kind != PW_REQUEST_HEARTBEAT)
         request->deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));
     if (kind == PW_REQUEST_LISTEN)
-        status = pw_conn_listen(worker->session.conn, worker->session.id, request, &err);
+        status = pw_conn_listen(
+            worker->session.conn, worker->session.id, worker->session.listen_on, request, &err);
     else
         status = pw_conn_send(worker->session.conn, pw_statement(statement), params, request, &err);
     request->sent = status == PAWL_OK;
@@ -147,6 +151,18 @@ send_create(pawl_worker *worker, int64_t now_us)
     return false;
 }
 
+/* Adds what the worker is, and the version of its code. */
+static void
+add_client(const struct pw_settings *settings, struct pw_params *params, char *room, size_t size)
+{
+    (void)snprintf(room, size, "libpawl/%s", pawl_version_text());
+    pw_params_text(params, settings->client[0] != '\0' ? settings->client : room);
+    if (settings->code_version[0] != '\0')
+        pw_params_text(params, settings->code_version);
+    else
+        pw_params_null(params);
+}
+
 /* Returns the worker's name: from the settings, or host:pid. */
 static const char *
 worker_name(const pawl_worker *worker, char *room, size_t size)
@@ -168,6 +184,7 @@ send_register(pawl_worker *worker, int64_t now_us)
     struct pw_array handles;
     struct pw_array runtimes;
     char name[100];
+    char client[32];
     const char *at = worker->settings.runtimes;
     const char *runtime;
     size_t size;
@@ -194,6 +211,7 @@ send_register(pawl_worker *worker, int64_t now_us)
         pw_params_array(&params, &handles);
         pw_params_array(&params, &runtimes);
         pw_params_int8(&params, worker->settings.lease_ms);
+        add_client(&worker->settings, &params, client, sizeof(client));
         if (send_control(worker, &worker->session.request, PW_REQUEST_REGISTER, PW_STMT_REGISTER,
                 &params, now_us) == PAWL_OK)
             worker->session.state = PW_SESSION_REGISTERING;
@@ -235,6 +253,7 @@ send_heartbeat(pawl_worker *worker, int64_t now_us)
         pw_params_bytes(&params, json.data, json.size);
     else
         pw_params_null(&params);
+    pw_params_bool(&params, pw_inbox_load(&worker->inbox).starved);
     (void)send_control(worker, &worker->session.heartbeat, PW_REQUEST_HEARTBEAT, PW_STMT_HEARTBEAT,
         &params, now_us);
     pw_buf_done(&json);
@@ -275,6 +294,25 @@ take_notifications(pawl_worker *worker, int64_t now_us)
     }
 }
 
+bool
+pw_session_can_listen(const pawl_worker *worker)
+{
+    return worker->settings.listen && is_up(worker) && !worker->session.listen_refused &&
+        !pw_conn_pooled(worker->session.conn);
+}
+
+/* Listens while the server wants it: every session that listens is woken by every notification in the database. */
+static void
+keep_listening(pawl_worker *worker, int64_t now_us)
+{
+    bool on = worker->session.listen_wanted && pw_session_can_listen(worker);
+
+    if (worker->session.request.sent || on == worker->session.listening)
+        return;
+    worker->session.listen_on = on;
+    (void)send_control(worker, &worker->session.request, PW_REQUEST_LISTEN, 0, NULL, now_us);
+}
+
 void
 pw_session_turn(pawl_worker *worker, int64_t now_us)
 {
@@ -293,7 +331,9 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
     }
     if (pw_request_late(&worker->session.heartbeat, now_us) ||
         pw_request_late(&worker->session.request, now_us) ||
-        pw_request_late(&worker->tick.request, now_us)) {
+        pw_request_late(&worker->tick.request, now_us) ||
+        (worker->claimer.on_control && pw_claim_late(worker, now_us)) ||
+        pw_writer_borrowed_late(worker, now_us)) {
         give_up(worker, "the server has not answered in time", now_us);
         return;
     }
@@ -312,10 +352,7 @@ pw_session_turn(pawl_worker *worker, int64_t now_us)
     if (!worker->session.heartbeat.sent && now_us >= worker->session.heartbeat_at_us &&
         pw_conn_can_send(worker->session.conn))
         send_heartbeat(worker, now_us);
-    if (!worker->session.listening && !worker->session.listen_refused &&
-        !worker->session.request.sent && worker->settings.listen &&
-        !pw_conn_pooled(worker->session.conn))
-        (void)send_control(worker, &worker->session.request, PW_REQUEST_LISTEN, 0, NULL, now_us);
+    keep_listening(worker, now_us);
     pw_tick_turn(worker, now_us);
     /* This is last, because sending also reads notifications that have arrived. */
     take_notifications(worker, now_us);
@@ -352,6 +389,13 @@ set_lease(pawl_worker *worker, int64_t sent_us)
 }
 
 void
+pw_session_renewed(pawl_worker *worker, int64_t sent_us)
+{
+    set_lease(worker, sent_us);
+    worker->session.heartbeat_at_us = pw_add_us(sent_us, worker->session.heartbeat_every_us);
+}
+
+void
 pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
 {
     const struct pw_map_entry *entry;
@@ -366,11 +410,13 @@ pw_session_lost(pawl_worker *worker, const char *why, int64_t now_us)
         worker->session.state == PW_SESSION_LEFT ? PW_SESSION_LEFT : PW_SESSION_NONE;
     worker->session.register_at_us = now_us;
     worker->session.listening = false;
+    worker->session.listen_wanted = false;
     worker->claimer.pending = false;
+    worker->claimer.rest.due = false;
     worker->claimer.idle = PW_BUSY;
     /* guard:lost_is_told */
     while ((entry = pw_map_next(&worker->tasks, &at)) != NULL)
-        atomic_store(&((struct pw_task *)entry->value)->standing, PW_LEASE_LOST);
+        pw_task_tell(entry->value, PW_LEASE_LOST);
     for (size_t i = 0; i < PW_WRITERS_MAX; i++)
         pw_writer_lose(worker, &worker->writers[i]);
     while ((link = pw_list_first(&worker->parked)) != NULL) {
@@ -486,6 +532,7 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
     worker->claimer.held_unsure = 0;
     worker->claimer.held_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
     worker->claimer.idle = PW_BUSY;
+    worker->claimer.rest.due = false;
     worker->claimer.poll_at_us = INT64_MAX;
     worker->tick.wanted = true;
     worker->tick.first = true;
@@ -549,12 +596,13 @@ listening(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us)
 
     if (request->session != worker->session.id || worker->session.state != PW_SESSION_LIVE)
         return;
-    worker->session.listening = reply->status == PAWL_OK;
-    worker->claimer.idle = PW_BUSY;
+    if (reply->status != PAWL_OK) {
+        worker->session.listen_refused = true;
+        return;
+    }
+    worker->session.listening = worker->session.listen_on;
     if (worker->session.listening)
         pw_claim_soon(worker, now_us);
-    else
-        worker->session.listen_refused = true;
 }
 
 /* A role that may not create workflows cannot ask which workflows exist either, so the sentence leaves that open. */
@@ -615,13 +663,24 @@ pw_session_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
     case PW_REQUEST_CREATE:
         created(worker, reply, now_us);
         break;
-    case PW_REQUEST_NONE:
-    case PW_REQUEST_COMMIT:
     case PW_REQUEST_CLAIM:
-    case PW_REQUEST_IDLE:
+        pw_claim_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_REST:
+        pw_rest_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_PASS_ON:
+        (void)pw_session_check(worker, reply, now_us);
+        break;
     case PW_REQUEST_HELD:
-    case PW_REQUEST_LEAVE:
+        pw_held_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_COMMIT:
     case PW_REQUEST_CONFIRM:
+        pw_writer_borrowed_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_NONE:
+    case PW_REQUEST_LEAVE:
         break;
     }
 }

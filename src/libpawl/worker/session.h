@@ -35,6 +35,8 @@ struct pw_session {
     int64_t register_at_us;
     unsigned register_tries;
     bool listening;
+    bool listen_wanted;  /* the server has answered that this session should listen */
+    bool listen_on;      /* the request in flight begins to listen, or ends it */
     bool listen_refused; /* the server has refused to listen: polling is enough */
 };
 
@@ -49,5 +51,9 @@ void pw_session_ask(pawl_worker *worker, bool anew, int64_t now_us);
 bool pw_session_over(const struct pw_reply *reply);
 /* Returns true if the reply reports that its session has ended. If that is the present session, also calls pw_session_lost(). */
 bool pw_session_check(pawl_worker *worker, const struct pw_reply *reply, int64_t now_us);
+/* Returns true if the session could listen: the settings allow it, and its connection. */
+bool pw_session_can_listen(const pawl_worker *worker);
+/* The lease was renewed by a request that was sent then. */
+void pw_session_renewed(pawl_worker *worker, int64_t sent_us);
 
 #endif

@@ -112,7 +112,11 @@ pw_task_await_lease(struct pw_task *task, pawl_run *branch)
 void
 pw_worker_ready(pawl_worker *worker, pawl_run *branch)
 {
-    pw_inbox_offer(&worker->inbox, pw_run_link(branch));
+    struct pw_list offered;
+
+    pw_list_init(&offered);
+    pw_list_add_tail(&offered, pw_run_link(branch));
+    pw_inbox_offer(&worker->inbox, &offered);
 }
 
 void
@@ -124,6 +128,10 @@ pw_task_tell(struct pw_task *task, enum pw_standing standing)
     while (known < (int)standing &&
         !atomic_compare_exchange_weak(&task->standing, &known, (int)standing))
         ;
+    /* A paused run continues to its next step, and a lost one is not also cancelled. */
+    if (task->run != NULL && standing > PW_PAUSED && atomic_load(&task->standing) == (int)standing)
+        pw_task_notify(pw_run_notice(task->run),
+            standing == PW_CANCELLED ? PAWL_NOTICE_CANCELLED : PAWL_NOTICE_LEASE_LOST);
 }
 
 void
@@ -163,7 +171,7 @@ pw_item_answer(pawl_worker *worker, struct pw_item *item, enum pw_answer answer,
     task->pending--;
     task->ended = task->ended || item == &task->last;
     if (item->branch != NULL)
-        pw_run_gather(item->branch, &worker->woken);
+        pw_run_gather(item->branch, &worker->woken, &worker->offered);
     else if (item != &task->last)
         pw_free(item);
     /* Notes may be in flight when the last item is answered: the item that is answered last frees the task. */

@@ -17,6 +17,36 @@ enum {
     LOOKS = 2
 };
 
+/* Returns true if nothing can run, as far as the looks so far show; otherwise looks again when it is time. */
+static bool
+is_idle(pawl_worker *worker)
+{
+    int64_t claimed = pawl_worker_counter(worker, "claimed");
+    bool held = pawl_worker_counter(worker, "held") > 0;
+
+    /* A run that was claimed since the first look may have made others ready, which only a later claim finds. */
+    if (held || claimed != worker->idle_claimed)
+        worker->idle_looks = 0;
+    worker->idle_claimed = claimed;
+    if (held || (worker->idle_looks > 0 && !pw_worker_quiet(worker)))
+        return false;
+    if (worker->idle_looks == LOOKS) {
+        worker->idle_looks = 0;
+        return true;
+    }
+    pw_worker_look(worker);
+    worker->idle_looks++;
+    return false;
+}
+
+int
+pawl_test_idle(pawl_worker *worker)
+{
+    struct pw_error err = {0};
+
+    return !pw_worker_here(worker, &err) || is_idle(worker);
+}
+
 pawl_status
 pawl_test_run_until_idle(pawl_worker *worker, int64_t timeout_ms, pawl_error **error)
 {
@@ -24,8 +54,9 @@ pawl_test_run_until_idle(pawl_worker *worker, int64_t timeout_ms, pawl_error **e
     struct pw_error err = {0};
     int64_t deadline_us =
         timeout_ms < 0 ? INT64_MAX : pw_add_us(pw_now_us(), pw_ms_to_us(timeout_ms));
-    int looks = 0;
 
+    if (worker != NULL)
+        worker->idle_looks = 0;
     for (;;) {
         pawl_run *run = NULL;
         pawl_status status = pawl_worker_next(worker, look_ms, &run, error);
@@ -34,16 +65,10 @@ pawl_test_run_until_idle(pawl_worker *worker, int64_t timeout_ms, pawl_error **e
             return status;
         if (status == PAWL_ETIMEOUT && error != NULL)
             pawl_error_free(*error);
-        if (status == PAWL_OK) {
+        if (status == PAWL_OK)
             pw_executor_execute(worker, run);
-            looks = 0;
-        } else if (pawl_worker_counter(worker, "held") == 0 &&
-            (looks == 0 || pw_worker_quiet(worker))) {
-            if (looks == LOOKS)
-                return pw_error_export(&err, none, error);
-            pw_worker_look(worker);
-            looks++;
-        }
+        else if (is_idle(worker))
+            return pw_error_export(&err, none, error);
         if (pw_now_us() >= deadline_us) {
             pw_error_set(&err, PAWL_ETIMEOUT, "timeout: runs can still continue");
             return pw_error_export(&err, none, error);

@@ -21,6 +21,13 @@ pw_tick_soon(pawl_worker *worker)
     worker->tick.wanted = true;
 }
 
+void
+pw_tick_ahead(pawl_worker *worker)
+{
+    worker->tick.first = true;
+    pw_tick_soon(worker);
+}
+
 /* Behind a pooler the next heartbeat waits for the tick's reply, so a third of the lease is the most that it may take. */
 static int64_t
 tick_limit_us(const pawl_worker *worker)

@@ -18,6 +18,8 @@ struct pw_tick {
 
 /* Calls pawl.tick() when the session's connection is free. */
 void pw_tick_soon(pawl_worker *worker);
+/* The same, and the next claim waits for it: a tick makes due timers ready. */
+void pw_tick_ahead(pawl_worker *worker);
 void pw_tick_turn(pawl_worker *worker, int64_t now_us);
 void pw_tick_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
 int64_t pw_tick_next_us(const pawl_worker *worker);

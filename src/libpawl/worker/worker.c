@@ -54,10 +54,22 @@ init_parts(pawl_worker *worker, struct pw_error *err)
 {
     int status = PAWL_OK;
 
+    pw_width_init(&worker->width, &worker->settings);
     worker->writer_count = (size_t)worker->settings.connections;
+    worker->inbox.start_limit_us = pw_ms_to_us(worker->settings.start_timeout_ms);
     for (size_t i = 0; i < PW_WRITERS_MAX && status == PAWL_OK; i++)
         status = pw_writer_init(&worker->writers[i], (int)i, &worker->settings, err);
-    return status == PAWL_OK ? pw_inbox_open(&worker->inbox, err) : status;
+    if (status == PAWL_OK)
+        status = pw_inbox_open(&worker->inbox, err);
+    if (status != PAWL_OK || worker->settings.log_kept < 0)
+        return status;
+    worker->inbox.log =
+        pw_log_ring_new(worker->settings.log_kept, pw_inbox_log_added, &worker->inbox);
+    worker->settings.logger.ring = worker->inbox.log;
+    if (worker->inbox.log != NULL)
+        return PAWL_OK;
+    pw_error_oom(err);
+    return PAWL_ENOMEM;
 }
 
 static void
@@ -67,6 +79,7 @@ init_lists(pawl_worker *worker)
     pw_claimer_init(&worker->claimer);
     pw_list_init(&worker->parked);
     pw_list_init(&worker->woken);
+    pw_list_init(&worker->offered);
     pw_map_init(&worker->tasks, 100000);
     pw_rand_init_any(&worker->rand);
     worker->drain_fd = -1;
@@ -82,6 +95,7 @@ free_memory(pawl_worker *worker, bool destroy_lock)
         pw_writer_done(&worker->writers[i]);
     pw_handlers_done(&worker->handlers);
     pw_map_done(&worker->tasks);
+    pw_log_ring_free(worker->inbox.log, destroy_lock);
     pw_inbox_done(&worker->inbox, destroy_lock);
     pw_settings_done(&worker->settings);
     pw_free(worker);
@@ -351,6 +365,7 @@ pawl_worker_counter(pawl_worker *worker, const char *counter)
         [PW_COUNT_LEASE_LOST] = "lease_lost",
         [PW_COUNT_RECONNECTS] = "reconnects",
         [PW_COUNT_SESSIONS] = "sessions",
+        [PW_COUNT_STARVED] = "starved",
     };
     if (worker == NULL || counter == NULL || is_foreign(worker))
         return 0;

@@ -36,6 +36,7 @@
 #include "libpawl/worker/inbox.h"
 #include "libpawl/worker/session.h"
 #include "libpawl/worker/tick.h"
+#include "libpawl/worker/width.h"
 #include "libpawl/worker/writer.h"
 #include "pawl/worker.h"
 
@@ -59,6 +60,7 @@ enum pw_count {
     PW_COUNT_LEASE_LOST,
     PW_COUNT_RECONNECTS,
     PW_COUNT_SESSIONS,
+    PW_COUNT_STARVED,
     PW_COUNTS,
 };
 
@@ -74,15 +76,21 @@ struct pawl_worker {
     atomic_llong counts[PW_COUNTS];
     struct pw_inbox inbox;
 
+    /* Used by the thread that calls the functions of pawl/test.h. */
+    int idle_looks;       /* looks that have found nothing, the last one perhaps still in flight */
+    int64_t idle_claimed; /* runs that had been claimed when the first one began */
+
     /* Used by the I/O thread only. */
     struct pw_session session;
     struct pw_tick tick;
+    struct pw_width width;
     struct pw_claimer claimer;
     struct pw_writer writers[PW_WRITERS_MAX];
     size_t writer_count;
     struct pw_map tasks;
-    struct pw_list parked; /* tasks with items that were busy */
-    struct pw_list woken;  /* branches that are answered, to be woken at the next turn */
+    struct pw_list parked;  /* tasks with items that were busy */
+    struct pw_list woken;   /* branches that are answered, to be woken at the next turn */
+    struct pw_list offered; /* the same, nonblocking ones */
     struct pw_rand rand;
     bool unverified_told;
 };
@@ -112,13 +120,17 @@ void *pw_io_main(void *worker);
  */
 void pw_worker_check(pawl_worker *worker);
 
+/* notice.c */
+/* Reports the runs and steps whose time limit has passed. I/O thread, in each turn. */
+void pw_notice_turn(pawl_worker *worker, int64_t now_us);
+
 /* task.c */
 /* Counts an item that was posted: its task stays until all its items are answered. I/O thread. */
 void pw_item_take(struct pw_item *item);
 /* Answers an item that was taken: wakes its branch, frees a note, ends a task. The item must not be used afterwards. I/O thread. */
 void pw_item_answer(
     pawl_worker *worker, struct pw_item *item, enum pw_answer answer, const char *reason);
-/* Sets the standing of a task, unless its standing is already worse. I/O thread. */
+/* Sets the standing of a task, unless its standing is already worse, and makes a notice of it. I/O thread. */
 void pw_task_tell(struct pw_task *task, enum pw_standing standing);
 /* Answers all parked items of a task with a lost lease. */
 void pw_task_lose(pawl_worker *worker, struct pw_task *task);

@@ -95,6 +95,20 @@ pw_writer_lose(pawl_worker *worker, struct pw_writer *writer)
     writer->waiting_count = 0;
 }
 
+/* The requests in flight get no reply. The outcome of a batch is unknown. It is sent again, and items that were applied answer "already". */
+static void
+forget_requests(struct pw_writer *writer)
+{
+    if (writer->commit.sent) {
+        writer->commit.sent = false;
+        writer->batch.one_by_one = true;
+    }
+    if (writer->confirm.sent) {
+        writer->confirm.sent = false;
+        writer->batch.confirm = true;
+    }
+}
+
 void
 pw_writer_broken(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
@@ -110,15 +124,7 @@ pw_writer_broken(
     writer->open_tries++;
     writer->open_at_us = pw_add_us(
         now_us, pw_backoff_us(&worker->rand, writer->open_tries, open_base_us, open_cap_us));
-    /* The outcome of the batch is unknown. It is sent again, and items that were applied answer "already". */
-    if (writer->commit.sent) {
-        writer->commit.sent = false;
-        writer->batch.one_by_one = true;
-    }
-    if (writer->confirm.sent) {
-        writer->confirm.sent = false;
-        writer->batch.confirm = true;
-    }
+    forget_requests(writer);
     pw_claim_broken(worker, writer, now_us);
 }
 
@@ -174,9 +180,31 @@ is_due(const pawl_worker *worker, const struct pw_writer *writer, int64_t now_us
     return now_us >= pw_add_us(writer->waiting_since_us, worker->settings.batch_window_us);
 }
 
+size_t
+pw_writer_worth(const pawl_worker *worker, const struct pw_writer *writer)
+{
+    size_t enough = (size_t)worker->settings.batch_max;
+
+    /* Items of a session that has ended are answered without a reply. */
+    if (worker->session.state != PW_SESSION_LIVE)
+        return 1;
+    if (writer->commit.sent || writer->confirm.sent || writer->active == 0)
+        return SIZE_MAX;
+    /* The first one begins the window, and no timer runs before. */
+    /* guard:first_item_wakes */
+    if (writer->waiting_count == 0 || !writer->is_up)
+        return 1;
+    if (writer->active < enough)
+        enough = writer->active;
+    if (writer->last_count < enough)
+        enough = writer->last_count;
+    return enough > writer->waiting_count ? enough - writer->waiting_count : 1;
+}
+
 /* Sends a heartbeat to confirm earlier commits: once its commit is replicated, so is every earlier commit of this connection. */
 static int
-send_confirm(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err)
+send_confirm(pawl_worker *worker, struct pw_writer *writer, struct pw_conn *conn, int64_t now_us,
+    struct pw_error *err)
 {
     struct pw_params params;
     int status;
@@ -184,11 +212,11 @@ send_confirm(pawl_worker *worker, struct pw_writer *writer, int64_t now_us, stru
     pw_params_init(&params);
     pw_params_int8(&params, worker->session.id);
     pw_params_null(&params);
+    pw_params_null(&params);
     writer->confirm = (struct pw_request){
         .kind = PW_REQUEST_CONFIRM, .session = worker->session.id, .sent_us = now_us};
     writer->confirm.deadline_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.lease_ms));
-    status =
-        pw_conn_send(writer->conn, pw_statement(PW_STMT_HEARTBEAT), &params, &writer->confirm, err);
+    status = pw_conn_send(conn, pw_statement(PW_STMT_HEARTBEAT), &params, &writer->confirm, err);
     writer->confirm.sent = status == PAWL_OK;
     return status;
 }
@@ -225,7 +253,9 @@ pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     struct pw_batch batch;
     size_t at = 0;
 
-    if (writer->is_up || now_us < pw_add_us(writer->down_since_us, rescue_us) ||
+    /* A writer that rests may have a request in flight, on the session's connection. */
+    /* guard:borrowed_rescue */
+    if (writer->is_up || writer->resting || now_us < pw_add_us(writer->down_since_us, rescue_us) ||
         (writer->active == 0 && writer->batch.count == 0 && writer->waiting_count == 0))
         return;
     for (size_t i = 0; i < worker->writer_count; i++)
@@ -251,53 +281,204 @@ pw_writer_rescue(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
     }
 }
 
+/* Returns true if a writer has, or will have, something to commit. */
+static bool
+has_work(const pawl_worker *worker)
+{
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        const struct pw_writer *writer = &worker->writers[i];
+
+        if (writer->active > 0 || writer->waiting_count > 0 || writer->batch.count > 0)
+            return true;
+    }
+    return pw_map_count(&worker->tasks) > 0 || !pw_list_empty(&worker->parked);
+}
+
+static bool
+all_rest(const pawl_worker *worker)
+{
+    for (size_t i = 0; i < worker->writer_count; i++)
+        if (!worker->writers[i].resting)
+            return false;
+    return true;
+}
+
+/*
+ * Returns true if the writers need connections of their own. A server starts a process for each connection, and a new process plans
+ * every statement first; for a single run now and then that costs more than the run.
+ */
+static bool
+must_connect(const pawl_worker *worker)
+{
+    return has_work(worker) &&
+        (pw_map_count(&worker->tasks) > 1 || worker->claimer.rest.often ||
+            worker->session.conn == NULL || pw_conn_state(worker->session.conn) != PW_CONN_READY);
+}
+
+/* Returns the connection that a writer sends on: its own, or while it rests the session's; NULL for none. */
+static struct pw_conn *
+conn_of(const pawl_worker *worker, const struct pw_writer *writer)
+{
+    if (!writer->resting)
+        return writer->conn;
+    if (writer->number != 0 || worker->session.conn == NULL ||
+        pw_conn_state(worker->session.conn) != PW_CONN_READY)
+        return NULL;
+    return worker->session.conn;
+}
+
+bool
+pw_writer_borrows(const pawl_worker *worker)
+{
+    const struct pw_writer *writer = &worker->writers[0];
+
+    return writer->resting && (writer->commit.sent || writer->confirm.sent);
+}
+
+bool
+pw_writer_borrowed_late(const pawl_worker *worker, int64_t now_us)
+{
+    const struct pw_writer *writer = &worker->writers[0];
+
+    return pw_writer_borrows(worker) &&
+        (pw_request_late(&writer->commit, now_us) || pw_request_late(&writer->confirm, now_us));
+}
+
+void
+pw_writer_borrowed_broken(pawl_worker *worker)
+{
+    /* guard:borrowed_broken */
+    if (pw_writer_borrows(worker))
+        forget_requests(&worker->writers[0]);
+}
+
+int64_t
+pw_writers_rest_us(const pawl_worker *worker)
+{
+    const struct pw_claimer *claimer = &worker->claimer;
+
+    if (worker->session.state != PW_SESSION_LIVE || worker->session.conn == NULL ||
+        pw_conn_state(worker->session.conn) != PW_CONN_READY ||
+        pw_conn_in_flight(worker->session.conn) > 0 || claimer->idle != PW_IDLE ||
+        claimer->claim.sent || claimer->rest.request.sent || claimer->held_request.sent ||
+        claimer->pending || all_rest(worker) || has_work(worker))
+        return INT64_MAX;
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        const struct pw_conn *conn = worker->writers[i].conn;
+
+        if (conn != NULL && (pw_conn_state(conn) != PW_CONN_READY || pw_conn_in_flight(conn) > 0))
+            return INT64_MAX;
+    }
+    return pw_add_us(claimer->rest.since_us, PW_REST_AFTER_US);
+}
+
+/*
+ * The session keeps the connection of the first writer: its process in the server has planned claims and commits, that of the session's own
+ * has not. It listens on that connection, and then claims, so that no notification is missed.
+ */
+static void
+exchange_connections(pawl_worker *worker)
+{
+    struct pw_conn *conn = worker->session.conn;
+
+    /* A connection that has done nothing for the session may lead to another server; see is_strange(). */
+    if (worker->writers[0].conn == NULL || worker->writers[0].session != worker->session.id ||
+        worker->settings.listen_database[0] != '\0')
+        return;
+    worker->session.conn = worker->writers[0].conn;
+    worker->writers[0].conn = conn;
+    worker->session.listening = false;
+}
+
+void
+pw_writers_rest(pawl_worker *worker, int64_t now_us)
+{
+    if (now_us < pw_writers_rest_us(worker))
+        return;
+    exchange_connections(worker);
+    for (size_t i = 0; i < worker->writer_count; i++) {
+        struct pw_writer *writer = &worker->writers[i];
+
+        if (writer->conn != NULL)
+            pw_conn_close(writer->conn);
+        writer->conn = NULL;
+        writer->resting = true;
+        writer->is_up = false;
+        writer->was_up = false;
+        writer->session = 0;
+        writer->open_tries = 0;
+    }
+}
+
+/* Gives up a connection that does not come up, or on which a reply is late. Returns true if it has. */
+static bool
+give_up_late(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
+{
+    if (pw_conn_state(writer->conn) == PW_CONN_CONNECTING && now_us >= writer->open_at_us) {
+        give_up(worker, writer, "could not connect within connect_timeout", now_us);
+        return true;
+    }
+    /* guard:writer_late */
+    if (pw_request_late(&writer->commit, now_us) || pw_request_late(&writer->confirm, now_us) ||
+        (worker->claimer.writer == writer && !worker->claimer.on_control &&
+            pw_claim_late(worker, now_us)) ||
+        (worker->claimer.rest.passer == writer &&
+            pw_request_late(&worker->claimer.rest.pass, now_us))) {
+        give_up(worker, writer, "the server has not answered in time", now_us);
+        return true;
+    }
+    return false;
+}
+
 void
 pw_writer_turn(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
 {
     struct pw_error err = {0};
+    struct pw_conn *conn;
     int status = PAWL_OK;
 
-    if (writer->conn == NULL)
+    /* A reply on the session's connection is taken before the writer has its own, so that it is clear where a request is in flight. */
+    if (writer->resting && !writer->commit.sent && !writer->confirm.sent && must_connect(worker)) {
+        writer->resting = false;
+        writer->open_at_us = now_us;
+        writer->down_since_us = now_us;
+    }
+    if (writer->conn == NULL && !writer->resting)
         open_writer(worker, writer, now_us);
-    if (writer->conn == NULL)
+    if (writer->conn != NULL && give_up_late(worker, writer, now_us))
         return;
-    if (pw_conn_state(writer->conn) == PW_CONN_CONNECTING && now_us >= writer->open_at_us) {
-        give_up(worker, writer, "could not connect within connect_timeout", now_us);
-        return;
-    }
-    /* guard:writer_late */
-    if (pw_request_late(&writer->commit, now_us) || pw_request_late(&writer->confirm, now_us) ||
-        (worker->claimer.writer == writer && pw_claim_late(worker, now_us))) {
-        give_up(worker, writer, "the server has not answered in time", now_us);
-        return;
-    }
-    if (!is_up(worker, writer) || worker->session.state != PW_SESSION_LIVE || writer->commit.sent ||
-        writer->confirm.sent || !pw_conn_can_send(writer->conn))
+    conn = conn_of(worker, writer);
+    if (conn == NULL || (!writer->resting && !is_up(worker, writer)) ||
+        worker->session.state != PW_SESSION_LIVE || writer->commit.sent || writer->confirm.sent ||
+        !pw_conn_can_send(conn))
         return;
     if (writer->batch.confirm && now_us >= writer->batch.again_at_us)
-        status = send_confirm(worker, writer, now_us, &err);
+        status = send_confirm(worker, writer, conn, now_us, &err);
     else if (writer->batch.confirm)
         return;
     else if (is_due(worker, writer, now_us))
-        status = pw_batch_send(worker, writer, now_us, &err);
+        status = pw_batch_send(worker, writer, conn, now_us, &err);
     if (status == PAWL_ENOMEM)
         writer->batch.again_at_us = pw_add_us(now_us, open_base_us);
-    if (pw_conn_in_flight(writer->conn) > 0)
-        pw_conn_pump(writer->conn);
+    if (pw_conn_in_flight(conn) > 0)
+        pw_conn_pump(conn);
 }
 
 int64_t
 pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer)
 {
+    const struct pw_conn *conn = conn_of(worker, writer);
     int64_t at = INT64_MAX;
 
-    if (writer->conn == NULL || pw_conn_state(writer->conn) == PW_CONN_CONNECTING)
+    if (writer->resting && conn == NULL)
+        return INT64_MAX;
+    if (conn == NULL || (!writer->resting && pw_conn_state(conn) == PW_CONN_CONNECTING))
         return writer->open_at_us;
     if (writer->commit.sent)
         at = writer->commit.deadline_us;
     else if (writer->confirm.sent)
         at = writer->confirm.deadline_us;
-    else if (worker->session.state != PW_SESSION_LIVE || !pw_conn_can_send(writer->conn))
+    else if (worker->session.state != PW_SESSION_LIVE || !pw_conn_can_send(conn))
         at = INT64_MAX;
     else if (writer->batch.count > 0)
         at = writer->batch.again_at_us;
@@ -315,6 +496,17 @@ confirmed(
         return;
     writer->batch.confirm = reply->status != PAWL_OK || reply->unreplicated;
     writer->batch.again_at_us = writer->batch.confirm ? pw_add_us(now_us, open_base_us) : 0;
+}
+
+void
+pw_writer_borrowed_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us)
+{
+    const struct pw_request *request = reply->tag;
+
+    if (request->kind == PW_REQUEST_COMMIT)
+        pw_batch_reply(worker, &worker->writers[0], reply, now_us);
+    else
+        confirmed(worker, &worker->writers[0], reply, now_us);
 }
 
 /*
@@ -369,8 +561,11 @@ pw_writer_reply(
     case PW_REQUEST_CLAIM:
         pw_claim_reply(worker, reply, now_us);
         break;
-    case PW_REQUEST_IDLE:
-        pw_idle_reply(worker, reply, now_us);
+    case PW_REQUEST_REST:
+        pw_rest_reply(worker, reply, now_us);
+        break;
+    case PW_REQUEST_PASS_ON:
+        (void)pw_session_check(worker, reply, now_us);
         break;
     case PW_REQUEST_HELD:
         pw_held_reply(worker, reply, now_us);

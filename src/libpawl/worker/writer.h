@@ -33,6 +33,7 @@ struct pw_writer {
     int number;
     struct pw_conn *conn; /* NULL: to be opened at open_at_us */
     int64_t open_at_us;
+    bool resting; /* without a connection: the first writer uses the session's */
     unsigned open_tries;
     bool was_up;
     bool is_up; /* the connection is ready, and was seen so */
@@ -62,6 +63,23 @@ void pw_writer_reply(
 void pw_writer_broken(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us);
 int64_t pw_writer_next_us(const pawl_worker *worker, const struct pw_writer *writer);
+/* Returns how many items must be posted before turn() sends them; SIZE_MAX if it waits for a reply, or no handler can post one. */
+size_t pw_writer_worth(const pawl_worker *worker, const struct pw_writer *writer);
+/*
+ * Closes the connections of all writers if the worker has been idle for some seconds. The session's connection claims then, and commits
+ * the next run; the writers connect again if another run comes soon after it.
+ */
+void pw_writers_rest(pawl_worker *worker, int64_t now_us);
+/* Returns when pw_writers_rest() has something to do, INT64_MAX for never. */
+int64_t pw_writers_rest_us(const pawl_worker *worker);
+/* Returns true if a request of the first writer is in flight on the session's connection. */
+bool pw_writer_borrows(const pawl_worker *worker);
+/* Returns true if the reply to such a request is late. */
+bool pw_writer_borrowed_late(const pawl_worker *worker, int64_t now_us);
+/* Handles the reply to such a request. */
+void pw_writer_borrowed_reply(pawl_worker *worker, struct pw_reply *reply, int64_t now_us);
+/* The session's connection has broken. */
+void pw_writer_borrowed_broken(pawl_worker *worker);
 /* Answers every item of this writer, because the session has ended. */
 void pw_writer_lose(pawl_worker *worker, struct pw_writer *writer);
 /* Passes the items and tasks of a writer that has had no connection for a while to a writer that has one. */
@@ -72,8 +90,9 @@ void pw_writer_add(pawl_worker *worker, struct pw_item *item, int64_t now_us);
 void pw_writer_put_back(struct pw_writer *writer, struct pw_list *items, int64_t now_us);
 
 /* batch.c */
-int pw_batch_send(
-    pawl_worker *worker, struct pw_writer *writer, int64_t now_us, struct pw_error *err);
+/* conn: the writer's own connection, or the one that it borrows. */
+int pw_batch_send(pawl_worker *worker, struct pw_writer *writer, struct pw_conn *conn,
+    int64_t now_us, struct pw_error *err);
 void pw_batch_reply(
     pawl_worker *worker, struct pw_writer *writer, struct pw_reply *reply, int64_t now_us);
 
