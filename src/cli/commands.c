@@ -10,9 +10,16 @@ static const struct command *const lists[] = {
     cmd_run_wait,
     cmd_send,
     cmd_workflow,
+    cmd_lane,
     cmd_flow,
+    cmd_bulk,
+    cmd_pause,
+    cmd_schedule,
+    cmd_schedule_import,
+    cmd_subscription,
     cmd_worker,
     cmd_worker_run,
+    cmd_scheduled_command,
     cmd_run_script,
     cmd_step,
     cmd_sleep,
@@ -50,21 +57,27 @@ const char *const commands_most_used[] = {
 
 static const char *const start[] = {"trigger", "run-script", "worker", NULL};
 static const char *const inspect[] = {"run list", "run show", "why", "top", "run watch", "run wait",
-    "run logs", "run history", "run children", "stats", "queue list", "worker list", "wait list",
-    "approval list", "event list", "action list", NULL};
+    "run logs", "run history", "run children", "run failures", "run count", "find", "stats",
+    "metrics", "queue list", "lane list", "worker list", "wait list", "approval list", "event list",
+    "schedule list", "schedule show", "schedule why", "schedule skips", "subscription list",
+    "action list", NULL};
 static const char *const act[] = {"approve", "reject", "signal", "emit", "run cancel", "run retry",
     "run pause", "run resume", "run wake", "run fork", "run kill", "run purge",
-    "run rollback retry", "run rollback skip", NULL};
+    "run rollback retry", "run rollback skip", "bulk begin", "bulk list", "bulk stop", NULL};
 static const char *const define[] = {"workflow list", "workflow show", "workflow create",
-    "workflow alter", "flow list", "flow show", "flow graph", "flow apply", "flow delete", NULL};
-static const char *const operate[] = {"doctor", "workflow pause", "workflow resume", "queue pause",
-    "queue resume", "worker drain", "worker limit", "retention", "notify", "housekeep", "keeper",
-    "epoch raise", NULL};
+    "workflow alter", "flow list", "flow show", "flow graph", "flow apply", "flow delete",
+    "schedule create", "schedule import", "schedule preview", "schedule delete",
+    "subscription create", "subscription delete", NULL};
+static const char *const operate[] = {"doctor", "pause", "resume", "workflow pause",
+    "workflow resume", "queue pause", "queue resume", "lane set", "lane pause", "lane resume",
+    "schedule pause", "schedule resume", "schedule backfill", "subscription pause",
+    "subscription resume", "worker drain", "worker limit", "retention", "notify", "housekeep",
+    "keeper", "epoch raise", NULL};
 static const char *const in_scripts[] = {
     "step", "sleep", "wait", "child", "set", "get", "retry-after", NULL};
 static const char *const set_up[] = {
     "dev", "install", "migrate", "uninstall", "grant", "revoke", "bench", "completion", NULL};
-static const char *const plumbing[] = {"complete", "manual", NULL};
+static const char *const plumbing[] = {"complete", "manual", "scheduled-command", NULL};
 
 const struct command_group command_groups[] = {
     {"Start", start},

@@ -7,7 +7,14 @@
 
 extern const struct command cmd_workflow[];
 extern const struct command cmd_flow[];
+extern const struct command cmd_lane[];
+extern const struct command cmd_schedule[];
+extern const struct command cmd_schedule_import[];
+extern const struct command cmd_subscription[];
+extern const struct command cmd_scheduled_command[];
 extern const struct command cmd_trigger[];
+extern const struct command cmd_bulk[];
+extern const struct command cmd_pause[];
 extern const struct command cmd_run[];
 extern const struct command cmd_run_show[];
 extern const struct command cmd_run_wait[];

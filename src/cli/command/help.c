@@ -241,8 +241,9 @@ manual_options(FILE *out, const struct option *options, const struct command *wi
     }
 }
 
+/* Prints the name of a page, which is one word, so that whatis and apropos find it: pawl-run-list. */
 static void
-manual_title(FILE *out, const struct command *command)
+page_name(FILE *out, const struct command *command)
 {
     (void)fputs("pawl", out);
     for (const char *at = command == NULL ? "" : command->name; *at != '\0'; at++) {
@@ -250,7 +251,15 @@ manual_title(FILE *out, const struct command *command)
             (void)fputc('-', out);
         (void)fputc(*at == ' ' ? '-' : *at, out);
     }
+}
+
+static void
+manual_title(FILE *out, const struct command *command)
+{
+    page_name(out, command);
     (void)fputs("(1)\n\n# NAME\n\n", out);
+    page_name(out, command);
+    (void)fputs(" - ", out);
 }
 
 static void
@@ -266,7 +275,7 @@ static void
 manual_program(FILE *out)
 {
     manual_title(out, NULL);
-    (void)fputs("pawl - durable workflows on PostgreSQL\n\n# SYNOPSIS\n\n*pawl* "
+    (void)fputs("durable workflows on PostgreSQL\n\n# SYNOPSIS\n\n*pawl* "
                 "\\[_OPTION_...\\] _COMMAND_ \\[_OPTION_...\\] "
                 "\\[_ARGUMENT_...\\]\n\n# COMMANDS\n\n",
         out);
@@ -308,7 +317,6 @@ help_manual(FILE *out, const struct command *command)
         return;
     }
     manual_title(out, command);
-    (void)fprintf(out, "pawl %s - ", command->name);
     print_plain(out, command->summary);
     (void)fprintf(out, "\n\n# SYNOPSIS\n\n*pawl %s* \\[_OPTION_...\\]", command->name);
     for (const struct operand *operand = command->operands;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum {
-    ARGUMENTS_MAX = 16, /* of one verb */
+    ARGUMENTS_MAX = 20, /* of one verb */
 };
 
 /* The largest size of one JSON value. The database allows 1 MB. */
@@ -322,10 +322,12 @@ gather_arguments(struct invocation *invocation, struct arguments *arguments)
     for (size_t i = 0;
          operand != NULL && operand->kind != KIND_END && i < invocation->operand_count;
          operand++, i++) {
-        char *value = operand->many
-            ? list_of(invocation, i)
-            : value_of(invocation, operand->kind, invocation->operands[i], &code);
+        char *value;
 
+        if (operand->argument == NULL)
+            continue;
+        value = operand->many ? list_of(invocation, i)
+                              : value_of(invocation, operand->kind, invocation->operands[i], &code);
         code = add_argument(arguments, operand->argument, value, code);
         if (code != EXIT_OK)
             return code;
@@ -350,10 +352,9 @@ invocation_ask(struct invocation *invocation, pawl_rows **rows)
     return invocation_ask_with(invocation, NULL, NULL, rows);
 }
 
-/* The same with two more arguments. An argument without a name or value is left out. */
-static int
-ask_with(struct invocation *invocation, const char *const names[2], const char *const values[2],
-    pawl_rows **rows)
+int
+invocation_ask_with_two(struct invocation *invocation, const char *const names[2],
+    const char *const values[2], pawl_rows **rows)
 {
     struct arguments arguments = {0};
     int code = gather_arguments(invocation, &arguments);
@@ -373,7 +374,7 @@ int
 invocation_ask_with(
     struct invocation *invocation, const char *name, const char *value, pawl_rows **rows)
 {
-    return ask_with(
+    return invocation_ask_with_two(
         invocation, (const char *const[]){name, NULL}, (const char *const[]){value, NULL}, rows);
 }
 
@@ -381,7 +382,7 @@ int
 invocation_ask_page(
     struct invocation *invocation, const char *cursor, const char *most, pawl_rows **rows)
 {
-    return ask_with(invocation, (const char *const[]){"cursor", "max_rows"},
+    return invocation_ask_with_two(invocation, (const char *const[]){"cursor", "max_rows"},
         (const char *const[]){cursor, most}, rows);
 }
 

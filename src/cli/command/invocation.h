@@ -97,6 +97,10 @@ int invocation_ask(struct invocation *invocation, pawl_rows **rows);
 int invocation_ask_with(
     struct invocation *invocation, const char *name, const char *value, pawl_rows **rows);
 
+/* The same with two more arguments; one without a value is left out. */
+int invocation_ask_with_two(struct invocation *invocation, const char *const names[2],
+    const char *const values[2], pawl_rows **rows);
+
 /* The same for a page of a list: at most most rows below a cursor, which may be NULL. */
 int invocation_ask_page(
     struct invocation *invocation, const char *cursor, const char *most, pawl_rows **rows);

@@ -24,6 +24,7 @@ static const struct {
     {"reject", " approval "},
     {"resume_workflow", " workflow "},
     {"resume_queue", " queue "},
+    {"resume_lane", " workflow "},
 };
 
 static const struct command *
@@ -60,7 +61,7 @@ add_name(struct pw_buf *out, const char *why, const struct command *command, con
 
 /* "... with key "42" ..." */
 static void
-add_key(struct pw_buf *out, const char *why)
+add_key(struct pw_buf *out, const char *why, const char *option)
 {
     static const char before[] = " key \"";
     const char *at = strstr(why, before);
@@ -68,7 +69,7 @@ add_key(struct pw_buf *out, const char *why)
 
     if (size == 0 || at[strlen(before) + size] != '"')
         return;
-    pw_buf_adds(out, " --key ");
+    pw_buf_adds(out, option);
     pw_buf_add(out, at + strlen(before), size);
 }
 
@@ -82,13 +83,18 @@ add_command(struct pw_buf *out, const char *why, const struct command *command, 
         if (operand->optional && operand->kind != KIND_RUN)
             continue;
         pw_buf_addc(out, ' ');
-        if (operand->kind == KIND_RUN)
+        /* The sentence about a schedule names functions for that schedule. */
+        if (operand->kind == KIND_RUN || strcmp(command->verb, "resume_schedule") == 0)
             pw_buf_adds(out, run_id);
         else
             add_name(out, why, command, operand->value);
     }
     if (strcmp(command->verb, "emit") == 0)
-        add_key(out, why);
+        add_key(out, why, " --key ");
+    if (strcmp(command->verb, "resume_lane") == 0)
+        add_key(out, why, " ");
+    if (strcmp(command->verb, "resume_all") == 0)
+        pw_buf_adds(out, " --all");
 }
 
 char *

@@ -6,9 +6,11 @@
 #include "cli/exec/sandbox_options.h"
 #include "cli/report/exit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     WORDS = 4 /* sh -c COMMAND, and the end */
@@ -45,6 +47,24 @@ add_handlers(const struct invocation *invocation, struct exec *exec, char **word
         words += WORDS;
     }
     return EXIT_OK;
+}
+
+/* Registers the handler of commands that schedules have. */
+static int
+add_crontab(struct exec *exec)
+{
+    static char self[PATH_MAX];
+    static char name[] = "scheduled-command";
+    static char *words[] = {self, name, NULL};
+    ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    pawl_error *error = NULL;
+    pawl_status status;
+
+    if (size <= 0)
+        return exit_saying(EXIT_OTHER, NULL, "this program's own file is not known: %m");
+    self[size] = '\0';
+    status = pawl_worker_handle(exec->worker, "crontab.*", NULL, words, &error);
+    return status == PAWL_OK ? EXIT_OK : exit_with(status, error);
 }
 
 /* Stores --undo NAME=COMMAND as pairs. */
@@ -102,6 +122,8 @@ work(struct invocation *invocation, const pawl_config *config)
     code = exec_init(&exec, config);
     if (code == EXIT_OK)
         code = add_handlers(invocation, &exec, words);
+    if (code == EXIT_OK && invocation_has(invocation, "crontab"))
+        code = add_crontab(&exec);
     if (code == EXIT_OK)
         code = add_undos(invocation, &exec);
     if (code == EXIT_OK)
@@ -126,7 +148,7 @@ worker_run(struct invocation *invocation)
     pawl_config *config = NULL;
     int code;
 
-    if (!invocation_has(invocation, "exec"))
+    if (!invocation_has(invocation, "exec") && !invocation_has(invocation, "crontab"))
         return exit_saying(EXIT_USAGE, "Write: pawl worker --exec 'billing.*=./handle'",
             "--exec is missing: what is the worker to execute?");
     code = invocation_config(invocation, &config);
@@ -184,6 +206,10 @@ const struct command cmd_worker_run[] = {
                         "execute COMMAND with sh -c for these workflows: a name, or a prefix "
                         "such as billing.*; a step of a flow is FLOW/STEP",
                     .many = true},
+                {.kind = KIND_FLAG,
+                    .name = "crontab",
+                    .summary = "execute the commands of schedules (pawl schedule create ... -- "
+                               "COMMAND): operators who create schedules decide what runs here"},
                 {.kind = KIND_TEXT,
                     .name = "undo",
                     .value = "NAME=COMMAND",

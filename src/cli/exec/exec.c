@@ -256,6 +256,9 @@ exec_settings(const struct invocation *invocation, pawl_config *config)
         (void)snprintf(name, sizeof(name), "%.*s", (int)(equals - value), value);
         code = apply(config, name, equals + 1);
     }
+    /* A run is a process, which is never cheap: the number does not grow by itself. */
+    if (code == EXIT_OK && strcmp(pawl_config_get(config, "concurrency"), "auto") == 0)
+        code = apply(config, "concurrency", "16");
     return code;
 }
 

@@ -26,6 +26,11 @@ static const struct {
     {"rollback_skip", "refused", EXIT_REFUSED,
         "no rollback of the run is stuck, or it has no step of that name with an undo; pawl why "
         "names the steps that are not undone"},
+    {"pause_all", "pausing", EXIT_REFUSED,
+        "everything is paused, but a transaction that is still open may have claimed before; "
+        "repeat "
+        "the command to wait for it"},
+    {NULL, "pausing", EXIT_REFUSED, NULL},
     {NULL, "no_such_step", EXIT_NOT_FOUND, "there is no step of that name"},
     {NULL, "refused", EXIT_REFUSED, "the state of the run does not allow it; see pawl why"},
     {NULL, "busy", EXIT_REFUSED, "another transaction holds the run; try again"},

@@ -14,22 +14,38 @@ static const struct {
     const char *verbs;
 } sets_of[] = {
     {"reader",
-        " get_run result list_runs history notes list_waits list_queues list_workers "
+        " get_run result results list_runs history notes follow list_waits list_queues list_lanes "
+        "list_pauses "
+        "list_bulks "
+        "list_workers "
         "list_workflows "
-        "list_steps list_children list_events metrics list_actions why doctor "},
-    {"producer", " trigger trigger_many emit signal get_run result cancel why "},
+        "list_steps list_children list_failures count_runs find list_states list_events "
+        "list_schedules list_skips preview_schedule "
+        "why_schedule metrics prometheus list_actions why doctor "},
+    {"producer", " trigger trigger_many emit signal get_run result results cancel why "},
     {"worker",
-        " register heartbeat idle leave claim held commit commit_each step complete fail "
+        " register heartbeat rest pass_on leave claim held commit commit_each step complete fail "
         "sleep "
-        "wait_event wait_signal release step_token record_step get_run result tick "},
+        "wait_event wait_signal release step_token record_step get_run result results tick "},
     {"operator",
         " create_workflow alter_workflow create_flow add_step apply_flow delete_flow cancel kill "
         "pause resume wake retry rollback_retry rollback_skip fork purge pause_workflow "
-        "resume_workflow pause_queue resume_queue drain_worker raise_epoch set_retention "
-        "set_session_limit set_notify "
-        "housekeep tick signal emit approve reject get_run result list_runs history notes "
+        "resume_workflow preview_bulk begin_bulk stop_bulk pause_all resume_all pause_queue "
+        "resume_queue drain_worker raise_epoch "
+        "set_retention "
+        "set_session_limit set_notify set_lane pause_lane resume_lane create_schedule "
+        "pause_schedule resume_schedule "
+        "delete_schedule backfill_schedule "
+        "create_subscription pause_subscription resume_subscription delete_subscription "
+        "list_subscriptions "
+        "housekeep tick signal emit approve reject get_run result results list_runs history notes "
+        "follow "
         "list_waits "
-        "list_queues list_workers list_workflows list_steps list_children list_events metrics "
+        "list_queues list_lanes list_pauses list_bulks list_workers list_workflows list_steps "
+        "list_children "
+        "list_failures count_runs "
+        "find list_states list_events "
+        "list_schedules list_skips preview_schedule why_schedule metrics prometheus "
         "list_actions why doctor "},
 };
 

@@ -424,6 +424,7 @@ run_view_print(FILE *out, const pawl_rows *run, int64_t now_us, const char *why,
     print_times(out, run, &frame);
     print_fact(out, "key", text_at(run, "key"));
     print_fact(out, "tenant", text_at(run, "tenant"));
+    print_fact(out, "tags", text_at(run, "tags"));
     print_fact(out, "parent", text_at(run, "parent_id"));
     print_fact(out, "forked", text_at(run, "forked_from"));
     print_fact(out, "worker", text_at(run, "worker"));

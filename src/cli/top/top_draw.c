@@ -84,6 +84,7 @@ top_draw_title(struct canvas *canvas, const struct top_view *view, const struct 
     char every[TIME_TEXT_SIZE];
     char left[200];
     char right[200];
+    char paused[400] = "";
 
     time_text_write_local(clock, view->now_us);
     time_text_write_span(every, face->every_us);
@@ -93,10 +94,14 @@ top_draw_title(struct canvas *canvas, const struct top_view *view, const struct 
     else
         (void)snprintf(right, sizeof(right), "every %s: %zu calls, %" PRId64 " ms ", every,
             view->calls, (view->cost_us + 500) / 1000);
-    if (face->trouble[0] != '\0') {
+    if (view->pause_by != NULL)
+        (void)snprintf(paused, sizeof(paused), "all paused by %s%s%s%s", view->pause_by,
+            view->refuses_triggers ? ", no triggers" : "", view->pause_why[0] != '\0' ? ": " : "",
+            view->pause_why);
+    if (face->trouble[0] != '\0' || view->pause_by != NULL) {
         canvas_put_right(canvas, 0, TITLE,
             canvas->width > TITLE + 1 ? canvas->width - TITLE - 1 : 0, TERM_BAD | CANVAS_STRONG,
-            face->trouble);
+            face->trouble[0] != '\0' ? face->trouble : paused);
     } else {
         canvas_put_right(canvas, 0, TITLE, canvas->width > TITLE ? canvas->width - TITLE : 0,
             face->paused ? CANVAS_STRONG : TERM_PLAIN, right);

@@ -25,6 +25,7 @@ static const int64_t rest_most_us = (int64_t)20 * 1000000;
 
 enum question {
     ASK_NOW, /* its time is that of the connection, including reconnecting */
+    ASK_PAUSES,
     ASK_QUEUES,
     ASK_WORKERS,
     ASK_HOUR,
@@ -44,6 +45,7 @@ static const struct {
     bool live_only;   /* only the list of live runs needs it */
 } questions[] = {
     [ASK_NOW] = {.verb = "now"},
+    [ASK_PAUSES] = {.verb = "list_pauses"},
     [ASK_QUEUES] = {.verb = "list_queues"},
     [ASK_WORKERS] = {.verb = "list_workers"},
     /* The engine counts once a minute. */
@@ -204,6 +206,21 @@ static size_t
 count_of(const pawl_rows *rows)
 {
     return rows == NULL ? 0 : pawl_rows_count(rows);
+}
+
+/* Everything is the first row, if it is paused. */
+static void
+read_pause(struct top_look *look)
+{
+    const pawl_rows *rows = look->answers[ASK_PAUSES];
+    struct top_view *view = &look->view;
+
+    view->pause_by = NULL;
+    if (count_of(rows) == 0 || strcmp(text_at(rows, 0, "subject"), "all") != 0)
+        return;
+    view->pause_by = text_at(rows, 0, "paused_by");
+    view->pause_why = text_at(rows, 0, "why");
+    view->refuses_triggers = is_at(rows, 0, "refuses_triggers");
 }
 
 /* Allocates count zeroed elements, and frees the old ones. */
@@ -447,6 +464,7 @@ top_look_take(struct top_look *look)
         }
     }
     view->now_us = time_at(look->answers[ASK_NOW], 0, "now");
+    read_pause(look);
     read_hour(look);
     if (!read_queues(look) || !read_workers(look) || !read_rates(look) || !read_list(look))
         return false;

@@ -93,7 +93,10 @@ struct top_failure {
 };
 
 struct top_view {
-    int64_t now_us; /* the database's clock */
+    int64_t now_us;       /* the database's clock */
+    const char *pause_by; /* who has paused everything, or NULL */
+    const char *pause_why;
+    bool refuses_triggers;
     struct top_rates rates;
     struct top_hour hour;
     struct top_queue *queues;

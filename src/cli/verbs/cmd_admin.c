@@ -4,7 +4,12 @@
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"
 #include "cli/report/exit.h"
+#include "cli/show/term.h"
 #include "cli/show/time_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct option by_options[] = {
     OPTION_BY("who does it"),
@@ -45,12 +50,39 @@ stats(struct invocation *invocation)
     return invocation_show(invocation, code, rows);
 }
 
+/* Line by line: a terminal is given no control character but the line feed. */
+static void
+print_lines(const char *text)
+{
+    for (const char *end; text != NULL && (end = strchr(text, '\n')) != NULL; text = end + 1) {
+        char *line = strndup(text, (size_t)(end - text));
+
+        term_print(stdout, line);
+        (void)fputc('\n', stdout);
+        free(line);
+    }
+}
+
+static int
+metrics(struct invocation *invocation)
+{
+    pawl_rows *rows = NULL;
+    int code = invocation_ask(invocation, &rows);
+
+    if (code != EXIT_OK || invocation->output != OUTPUT_TABLE)
+        return invocation_show(invocation, code, rows);
+    print_lines(pawl_rows_text(rows, 0, "prometheus"));
+    pawl_rows_free(rows);
+    return EXIT_OK;
+}
+
 const struct command cmd_admin[] = {
     {.name = "stats",
         .summary = "Show rates and durations by workflow",
         .verb = "metrics",
-        .columns = "workflow succeeded failed cancelled per_second mean_seconds max_seconds "
-                   "mean_wait_seconds oldest_ready",
+        .columns =
+            "workflow succeeded failed cancelled per_second mean_seconds max_seconds "
+            "success_share p50_seconds p95_seconds p99_seconds mean_wait_seconds oldest_ready",
         .options =
             (const struct option[]){
                 {.kind = KIND_WORKFLOW,
@@ -67,6 +99,21 @@ const struct command cmd_admin[] = {
                 {.kind = KIND_END},
             },
         .act = stats},
+    {.name = "metrics",
+        .summary = "Print all metrics for Prometheus",
+        .text =
+            "Prints what pawl.prometheus() returns: text in the exposition format of Prometheus, "
+            "version 0.0.4. Any program that sends this one query can serve it to a scraper. "
+            "Counters are "
+            "stored in the database and do not fall when a worker or the server is restarted.",
+        .verb = "prometheus",
+        .examples =
+            (const struct example[]){
+                {"pawl metrics >/var/lib/prometheus/node-exporter/pawl.prom.new",
+                    "write a file for the textfile collector of the node exporter; rename it then"},
+                {NULL, NULL},
+            },
+        .act = metrics},
     {.name = "grant",
         .summary = "Grant a database role a privilege set",
         .verb = "grant_role",

@@ -64,6 +64,76 @@ fork_run(struct invocation *invocation)
 }
 
 const struct command cmd_run[] = {
+    {.name = "run failures",
+        .summary = "List failed runs in groups, the largest first",
+        .text =
+            "Runs of one workflow whose errors have the same code, and the same message but for "
+            "numbers, ids and texts in quotes, are one group.",
+        .verb = "list_failures",
+        .columns = "workflow runs error_code error_line first_at last_at last_run fingerprint",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_WORKFLOW,
+                    .letter = 'w',
+                    .name = "workflow",
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary = "only of this workflow, or of all that a pattern names"},
+                OPTION_SINCE("since", "ended"),
+                OPTION_TENANT("only_tenant", "only of this tenant"),
+                OPTION_LIMIT("100"),
+                {.kind = KIND_END},
+            },
+        .examples =
+            (const struct example[]){
+                {"pawl run failures --since yesterday", "what is broken, and since when"},
+                {NULL, NULL},
+            }},
+    {.name = "run count",
+        .summary = "Count runs by workflow and state",
+        .text = "Living runs are counted now, up to 10,000 in each state; ended runs as "
+                "housekeeping has "
+                "counted them. A last line without a workflow says that some may be left out, "
+                "because others took part of that limit.",
+        .verb = "count_runs",
+        .columns = "workflow status runs more",
+        .options =
+            (const struct option[]){
+                {.kind = KIND_WORKFLOW,
+                    .letter = 'w',
+                    .name = "workflow",
+                    .value = "NAME",
+                    .argument = "only_workflow",
+                    .summary = "only of this workflow, or of all that a pattern names"},
+                {.kind = KIND_DURATION,
+                    .name = "since",
+                    .value = "TIME",
+                    .argument = "since",
+                    .summary = "ended runs of this time until now; 1d by default"},
+                OPTION_TENANT("only_tenant", "only of this tenant"),
+                {.kind = KIND_END},
+            }},
+    {.name = "find",
+        .summary = "Find what a word stands for",
+        .text = "Runs by their id or its beginning (8 or more digits) and by their key, workflows "
+                "and workers "
+                "by the beginning of their name, topics by their name.",
+        .verb = "find",
+        .columns = "what name run_id workflow status at",
+        .operands =
+            (const struct operand[]){
+                {.kind = KIND_TEXT,
+                    .value = "WORD",
+                    .argument = "word",
+                    .summary = "an id or its beginning, a key or a name"},
+                {.kind = KIND_END},
+            },
+        .options =
+            (const struct option[]){
+                OPTION_TENANT("only_tenant", "only of this tenant"),
+                OPTION_LIMIT("20"),
+                {.kind = KIND_END},
+            }},
     {.name = "run list",
         .summary = "List runs, newest first",
         .text = "A key finds the runs that it stands for, whatever else there is. If it stands for "
@@ -96,6 +166,11 @@ const struct command cmd_run[] = {
                     .value = "KEY",
                     .argument = "only_key",
                     .summary = "only with this idempotency key"},
+                {.kind = KIND_TEXT,
+                    .name = "tag",
+                    .value = "TAG",
+                    .argument = "only_tag",
+                    .summary = "only with this tag"},
                 OPTION_SINCE("since", "triggered"),
                 OPTION_BEFORE("before", "triggered"),
                 LIST_OPTIONS("run", "RUN"),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pawl trigger: triggers one run, or a run for each line of a file. */
+#include "base/buf.h"
 #include "base/json_read.h"
+#include "base/json_write.h"
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/report/exit.h"
@@ -18,6 +20,7 @@
 enum {
     MANY = 1000,     /* runs that are triggered together */
     KEY_SIZE = 2001, /* a key of 500 characters and their end */
+    TAGS_SIZE = 65536,
 };
 
 /* Computes the delay until --at, by the database's clock. */
@@ -40,12 +43,37 @@ delay_until(struct invocation *invocation, int64_t *delay_ms)
     return EXIT_OK;
 }
 
+/* Sets the tags: --tag may be given more than once. */
+static int
+set_tags(const struct invocation *invocation, pawl_trigger *trigger)
+{
+    struct pw_buf text;
+    struct pw_json_writer writer;
+    int code = EXIT_OK;
+
+    if (!invocation_has(invocation, "tag"))
+        return EXIT_OK;
+    pw_buf_init(&text, TAGS_SIZE);
+    pw_json_writer_init(&writer, &text);
+    pw_json_open(&writer, '[');
+    for (size_t i = 0; i < invocation->given_count; i++)
+        if (strcmp(invocation->given[i].option->name, "tag") == 0)
+            pw_json_add_text(&writer, invocation->given[i].value);
+    pw_json_close(&writer);
+    if (pw_json_ok(&writer) && pw_buf_text(&text) != NULL)
+        pawl_trigger_set(trigger, "tags", pw_buf_text(&text));
+    else
+        code = exit_saying(EXIT_USAGE, NULL, "the tags are too large");
+    pw_buf_done(&text);
+    return code;
+}
+
 /* Sets the options that pawl_trigger_set() takes. */
 static int
 set_options(struct invocation *invocation, pawl_trigger *trigger)
 {
     static const char *const names[][2] = {
-        {"key", "key"}, {"tenant", "tenant"}, {"priority", "priority"}};
+        {"key", "key"}, {"limit-key", "limit_key"}, {"tenant", "tenant"}, {"priority", "priority"}};
     char delay[32];
     int64_t delay_ms = 0;
     int code = EXIT_OK;
@@ -63,6 +91,9 @@ set_options(struct invocation *invocation, pawl_trigger *trigger)
         pawl_trigger_set(trigger, "metadata", metadata);
         free(metadata);
     }
+    code = set_tags(invocation, trigger);
+    if (code != EXIT_OK)
+        return code;
     if (invocation_has(invocation, "in"))
         delay_ms = time_text_duration_ms(invocation_option(invocation, "in"));
     if (invocation_has(invocation, "at"))
@@ -358,6 +389,10 @@ const struct command cmd_trigger[] = {
                     .name = "key",
                     .value = "KEY",
                     .summary = "an idempotency key: the same key again is the same run"},
+                {.kind = KIND_TEXT,
+                    .name = "limit-key",
+                    .value = "KEY",
+                    .summary = "the key that a key_limit of the workflow counts by"},
                 {.kind = KIND_DURATION,
                     .name = "in",
                     .value = "TIME",
@@ -378,6 +413,11 @@ const struct command cmd_trigger[] = {
                     .name = "metadata",
                     .value = "JSON",
                     .summary = "facts that are kept with it"},
+                {.kind = KIND_TEXT,
+                    .name = "tag",
+                    .value = "TAG",
+                    .summary = "a text it is found by, such as order=42; may be given 8 times",
+                    .many = true},
                 {.kind = KIND_FILE,
                     .letter = 'f',
                     .name = "file",

@@ -8,7 +8,7 @@ const struct command cmd_worker[] = {
     {.name = "worker list",
         .summary = "List live workers, or with --ended the ended ones",
         .verb = "list_workers",
-        .columns = "session worker state held handles lease_until ended_why",
+        .columns = "session worker state client version held handles lease_until ended_why",
         .options =
             (const struct option[]){
                 {.kind = KIND_FLAG,
