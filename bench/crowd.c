@@ -28,25 +28,6 @@ enum {
     SECTIONS = sizeof(sections) / sizeof(sections[0])
 };
 
-static int
-compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double
-crowd_percentile(double *values, size_t count, double part)
-{
-    size_t at = (size_t)(part * (double)count);
-
-    if (count == 0)
-        bench_die("no value was measured");
-    qsort(values, count, sizeof(*values), compare);
-    return values[at < count ? at : count - 1];
-}
-
 static void
 say(struct crowd_report *report, const struct crowd_name *name, struct bench_figure *figure)
 {
@@ -73,11 +54,9 @@ crowd_say(struct crowd_report *report, const struct crowd_name *name, double val
 void
 crowd_say_median(struct crowd_report *report, const struct crowd_name *name, double *values)
 {
-    struct bench_figure figure = {.rounds = report->rounds};
+    struct bench_figure figure = {.name = NULL};
 
-    figure.value = crowd_percentile(values, (size_t)report->rounds, 0.5);
-    figure.low = values[0];
-    figure.high = values[report->rounds - 1];
+    bench_figure_median(&figure, values, report->rounds);
     say(report, name, &figure);
 }
 

@@ -55,9 +55,6 @@ void crowd_say_count(struct crowd_report *report, const char *name, double value
 void crowd_say_plain(struct crowd_report *report, double value, const char *unit,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The share `part` (0.5: the median) of `count` values; sorts them. */
-double crowd_percentile(double *values, size_t count, double part);
-
 /* The sections. Each makes the databases it needs. */
 void crowd_producers(struct crowd_report *report);
 void crowd_triggers(struct crowd_report *report);

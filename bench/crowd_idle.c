@@ -19,15 +19,19 @@ struct size {
     bool own_queues;
     bool full_only, quick_only;
     bool many; /* the bounds of 500 workers are for this one */
+    /* Runs are triggered. These workers poll seldom, so that what they do while they are idle is little. */
+    bool notified;
 };
 
 static const struct size sizes[] = {
-    {1, false, false, false, false},
-    {100, false, false, false, false},
-    {100, true, false, true, false},
-    {500, false, true, false, true},
-    {450, false, true, false, false},
-    {450, true, true, false, false},
+    {1, false, false, false, false, true},
+    {100, false, false, true, false, true},
+    {100, true, false, true, false, true},
+    {450, false, true, false, false, true},
+    {450, true, true, false, false, true},
+    {1, false, false, false, false, false},
+    {100, false, false, false, false, false},
+    {500, false, true, false, true, false},
 };
 
 struct use {
@@ -102,6 +106,24 @@ measure_queries(const struct crowd_report *report, PGconn *conn, struct use *use
     (void)fclose(log); /* It was only read. */
 }
 
+/* A run for each worker, if they have queues of their own: a process of the server plans its statements when it executes them first. */
+static void
+warm_up(const struct size *size)
+{
+    struct crowd_load load = {
+        .form = CROWD_LIBPAWL,
+        .producers = 1,
+        .batch = 1,
+        .seconds = size->workers < 100 ? 2 : size->workers / 50,
+        .rate = 50,
+        .queues = size->own_queues ? size->workers : 0,
+        .first = 1,
+    };
+    struct crowd_loaded loaded;
+
+    crowd_produce(&load, &loaded);
+}
+
 /* Twenty runs a second, each of which wakes a worker. */
 static void
 measure_notified(const struct crowd_report *report, const struct size *size, struct use *use)
@@ -130,6 +152,7 @@ measure(const struct crowd_report *report, const struct size *size, struct use *
         .workers = size->workers,
         .per_process = PER_PROCESS,
         .handles = size->own_queues ? "bench.q#" : CROWD_WORKFLOW,
+        .settings = {size->notified ? "poll=30s" : NULL},
     };
     struct crowd_crew crew;
     PGconn *conn;
@@ -138,52 +161,61 @@ measure(const struct crowd_report *report, const struct size *size, struct use *
     crowd_stamps_clear();
     crowd_crew_start(&crew, &spec);
     conn = bench_connect();
+    if (size->notified)
+        warm_up(size);
     crowd_sleep_ms(report->quick ? 6000 : 15000); /* Until all are idle. */
     measure_quiet(report, conn, use);
-    measure_queries(report, conn, use);
-    crowd_sleep_ms(500);
-    measure_notified(report, size, use);
+    if (size->notified)
+        measure_notified(report, size, use);
+    else
+        measure_queries(report, conn, use);
     PQfinish(conn);
     crowd_crew_stop(&crew);
 }
 
 static void
-say_use(struct crowd_report *report, const struct size *size, const struct use *use,
+say_notified(struct crowd_report *report, const struct size *size, const struct use *use,
     const struct use *lone)
 {
     const char *queues = size->own_queues ? "_of_own_queues" : "";
     char name[100];
+    struct crowd_name ratio = {
+        .name = name,
+        .unit = "times that of a lone worker",
+        .kind = BENCH_AT_MOST,
+        .bound = 3,
+        .goal = 1.5,
+    };
+
+    crowd_say_plain(report, use->notified_us, "us of the server from trigger to end",
+        "idle_%d%s_notified_run", size->workers, queues);
+    (void)snprintf(name, sizeof(name), "idle_%d%s_notified_run_ratio", size->workers, queues);
+    if (use != lone)
+        crowd_say(report, &ratio, use->notified_us / lone->notified_us);
+}
+
+static void
+say_use(struct crowd_report *report, const struct size *size, const struct use *use)
+{
+    char name[100];
     struct crowd_name figure = {.name = name, .kind = BENCH_AT_MOST};
 
-    (void)snprintf(name, sizeof(name), "idle_%d%s_connections", size->workers, queues);
+    (void)snprintf(name, sizeof(name), "idle_%d_connections", size->workers);
     figure.unit = "connections";
     figure.bound = size->many ? 510 : 0;
     crowd_say(report, &figure, use->connections);
-    (void)snprintf(name, sizeof(name), "idle_%d%s_transactions", size->workers, queues);
-    figure.unit = "transactions/s";
-    figure.bound = 0;
-    crowd_say(report, &figure, use->transactions_per_s);
-    (void)snprintf(name, sizeof(name), "idle_%d%s_queries", size->workers, queues);
+    (void)snprintf(name, sizeof(name), "idle_%d_queries", size->workers);
     figure.unit = "statements/s of all workers";
     figure.bound = size->many ? 250 : 0;
     crowd_say(report, &figure, use->queries_per_s);
-    (void)snprintf(name, sizeof(name), "idle_%d%s_memory", size->workers, queues);
+    (void)snprintf(name, sizeof(name), "idle_%d_memory", size->workers);
     figure.unit = "MB that the processes of the server do not share";
     figure.bound = size->many ? 3.3 * 1024 : 0;
     crowd_say(report, &figure, use->private_mb);
-    figure.bound = 0;
-    (void)snprintf(name, sizeof(name), "idle_%d%s_cpu", size->workers, queues);
-    figure.unit = "ms of the server in a second";
-    crowd_say(report, &figure, use->cpu_per_s * 1000);
-    (void)snprintf(name, sizeof(name), "idle_%d%s_notified_run", size->workers, queues);
-    figure.unit = "us of the server from trigger to end";
-    crowd_say(report, &figure, use->notified_us);
-    (void)snprintf(name, sizeof(name), "idle_%d%s_notified_run_ratio", size->workers, queues);
-    figure.unit = "times that of a lone worker";
-    figure.bound = 3;
-    figure.goal = 1.5;
-    if (use != lone)
-        crowd_say(report, &figure, use->notified_us / lone->notified_us);
+    crowd_say_plain(
+        report, use->transactions_per_s, "transactions/s", "idle_%d_transactions", size->workers);
+    crowd_say_plain(report, use->cpu_per_s * 1000, "ms of the server in a second", "idle_%d_cpu",
+        size->workers);
 }
 
 void
@@ -195,6 +227,9 @@ crowd_idle(struct crowd_report *report)
         if (report->quick ? sizes[i].full_only : sizes[i].quick_only)
             continue;
         measure(report, &sizes[i], &uses[i]);
-        say_use(report, &sizes[i], &uses[i], &uses[0]);
+        if (sizes[i].notified)
+            say_notified(report, &sizes[i], &uses[i], &uses[0]);
+        else
+            say_use(report, &sizes[i], &uses[i]);
     }
 }

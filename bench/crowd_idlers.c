@@ -27,7 +27,6 @@ struct idler {
 struct crowd_idlers {
     struct idler list[IDLERS_MAX];
     int count;
-    bool rests; /* the engine has rest(), which says who listens */
     long notified;
     atomic_bool ends;
     pthread_t thread;
@@ -49,25 +48,20 @@ set_listening(struct idler *idler, bool listens)
 
 /* Marks the session as a worker does that has found nothing. */
 static void
-mark(struct crowd_idlers *idlers, struct idler *idler)
+mark(struct idler *idler)
 {
     const char *params[] = {idler->session};
     const char *value;
     PGresult *res;
 
-    if (!idlers->rests) {
-        set_listening(idler, true);
-        PQclear(bench_exec_params(idler->conn, "select pawl.idle($1)", 1, params));
-        return;
-    }
     res = bench_exec_params(idler->conn, "select * from pawl.rest($1)", 1, params);
     value = PQntuples(res) > 0 ? PQgetvalue(res, 0, 0) : "f";
-    set_listening(idler, strcmp(value, "t") == 0 || strcmp(value, "listen") == 0);
+    set_listening(idler, strcmp(value, "t") == 0);
     PQclear(res);
 }
 
 static void
-begin(struct crowd_idlers *idlers, struct idler *idler, const char *handles)
+begin(struct idler *idler, const char *handles)
 {
     const char *params[] = {handles};
     PGresult *res;
@@ -77,7 +71,7 @@ begin(struct crowd_idlers *idlers, struct idler *idler, const char *handles)
         "select session from pawl.register('idle', $1::text[], lease => '1 hour')", 1, params);
     (void)snprintf(idler->session, sizeof(idler->session), "%s", PQgetvalue(res, 0, 0));
     PQclear(res);
-    mark(idlers, idler);
+    mark(idler);
     idler->renew_at_s = bench_now_s() + (double)RENEW_MS / 1000;
 }
 
@@ -116,7 +110,7 @@ serve(void *arg)
                 take_notifications(idlers, idler->conn);
             if (now < idler->renew_at_s)
                 continue;
-            mark(idlers, idler);
+            mark(idler);
             idler->renew_at_s = now + (double)RENEW_MS / 1000;
         }
     }
@@ -128,15 +122,12 @@ struct crowd_idlers *
 crowd_idlers_start(int count, const char *handles)
 {
     struct crowd_idlers *idlers = calloc(1, sizeof(*idlers));
-    PGconn *conn = bench_connect();
 
     if (idlers == NULL || count > IDLERS_MAX)
         bench_die("too many idle sessions");
-    idlers->rests = bench_value(conn, "select count(to_regprocedure('pawl.rest(bigint)'))") > 0;
     idlers->count = count;
     for (int i = 0; i < count; i++)
-        begin(idlers, &idlers->list[i], handles);
-    PQfinish(conn);
+        begin(&idlers->list[i], handles);
     if (count > 0 && pthread_create(&idlers->thread, NULL, serve, idlers) != 0)
         bench_die("cannot start a thread");
     return idlers;

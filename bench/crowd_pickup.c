@@ -34,8 +34,8 @@ measure(const struct crowd_load *load, struct waited *waited)
     if (values == NULL)
         bench_die("out of memory");
     kept = crowd_waited(load->first, numbers, values);
-    waited->p50_ms = crowd_percentile(values, kept, 0.5);
-    waited->p99_ms = crowd_percentile(values, kept, 0.99);
+    waited->p50_ms = bench_percentile(values, kept, 0.5);
+    waited->p99_ms = bench_percentile(values, kept, 0.99);
     waited->longest_ms = values[kept - 1];
     waited->late = waited->missing;
     for (size_t i = 0; i < kept; i++)
@@ -43,13 +43,17 @@ measure(const struct crowd_load *load, struct waited *waited)
     free(values);
 }
 
-struct pickup_bound {
+/* One way to wait: its bounds, and what happens. */
+struct pickup_case {
     const char *name;
     double p50, p50_goal, p99, p99_goal;
+    struct crowd_load load;
+    long disk_us;
+    const char *lease; /* of a second worker, which is killed when both are idle; NULL for none */
 };
 
 static void
-say_waited(struct crowd_report *report, const struct pickup_bound *bound, const struct waited *list)
+say_waited(struct crowd_report *report, const struct pickup_case *bound, const struct waited *list)
 {
     double p50[CROWD_ROUNDS], p99[CROWD_ROUNDS], longest[CROWD_ROUNDS], late[CROWD_ROUNDS];
     char name[100];
@@ -86,80 +90,24 @@ start_worker(struct crowd_crew *crew, const char *setting)
     crowd_crew_start(crew, &spec);
 }
 
-/* An idle worker, and a run now and then. */
+/* An idle worker, and the load of the case. */
 static void
-measure_quiet(const struct crowd_report *report, struct waited *waited)
+measure_case(const struct pickup_case *what, struct waited *waited)
 {
-    struct crowd_load load = {
-        .form = CROWD_LIBPAWL,
-        .producers = 1,
-        .batch = 1,
-        .seconds = report->quick ? 5 : 25,
-        .rate = 20,
-        .first = 1,
-    };
-    struct crowd_crew crew;
-
-    crowd_fresh();
-    crowd_stamps_clear();
-    start_worker(&crew, NULL);
-    crowd_sleep_ms(1500);
-    crowd_disk(CROWD_FAST_US);
-    measure(&load, waited);
-    crowd_disk(0);
-    crowd_crew_stop(&crew);
-}
-
-/* The same after a second idle worker was killed, until the lease of that one ends. */
-static void
-measure_killed(const struct crowd_report *report, struct waited *waited)
-{
-    struct crowd_load load = {
-        .form = CROWD_LIBPAWL,
-        .producers = 1,
-        .batch = 1,
-        .seconds = report->quick ? 7 : 27,
-        .rate = 20,
-        .first = 1,
-    };
     struct crowd_crew live, killed;
 
     crowd_fresh();
     crowd_stamps_clear();
-    start_worker(&killed, report->quick ? "lease=10s" : "lease=30s");
+    if (what->lease != NULL)
+        start_worker(&killed, what->lease);
     start_worker(&live, NULL);
     crowd_sleep_ms(1500);
-    crowd_crew_kill(&killed);
-    crowd_disk(CROWD_FAST_US);
-    measure(&load, waited);
+    if (what->lease != NULL)
+        crowd_crew_kill(&killed);
+    crowd_disk(what->disk_us);
+    measure(&what->load, waited);
     crowd_disk(0);
     crowd_crew_stop(&live);
-}
-
-/* 200 runs a second on a slow disk, a twentieth of them in transactions that stay open for a second. */
-static void
-measure_open(const struct crowd_report *report, struct waited *waited)
-{
-    struct crowd_load load = {
-        .form = CROWD_LIBPAWL_AND_BLOCK,
-        .producers = 32,
-        .batch = 1,
-        .seconds = report->quick ? 8 : 30,
-        .rate = 200,
-        .open_percent = 5,
-        .open_ms = 1000,
-        .first = 1,
-    };
-    struct crowd_crew crew;
-
-    crowd_fresh();
-    crowd_stamps_clear();
-    start_worker(&crew, NULL);
-    crowd_sleep_ms(1500);
-    crowd_disk(CROWD_SLOW_US);
-    measure(&load, waited);
-    crowd_disk(0);
-    crowd_crew_stop(&crew);
 }
 
 /* The median of some lone commits on the slow disk, in ms. */
@@ -180,32 +128,63 @@ slow_commit_ms(void)
     }
     PQfinish(conn);
     crowd_disk(0);
-    return crowd_percentile(values, 50, 0.5);
+    return bench_percentile(values, 50, 0.5);
+}
+
+/* A run now and then. */
+static struct crowd_load
+quiet_load(double seconds)
+{
+    return (struct crowd_load){
+        .form = CROWD_LIBPAWL,
+        .producers = 1,
+        .batch = 1,
+        .seconds = seconds,
+        .rate = 20,
+        .first = 1,
+    };
+}
+
+/* 200 runs a second, a twentieth of them in transactions that stay open for a second. */
+static struct crowd_load
+open_load(double seconds)
+{
+    return (struct crowd_load){
+        .form = CROWD_LIBPAWL_AND_BLOCK,
+        .producers = 32,
+        .batch = 1,
+        .seconds = seconds,
+        .rate = 200,
+        .open_percent = 5,
+        .open_ms = 1000,
+        .first = 1,
+    };
 }
 
 void
 crowd_pickup(struct crowd_report *report)
 {
-    struct pickup_bound quiet = {"pickup", 2.5, 2, 10, 8};
-    struct pickup_bound killed = {"pickup_beside_a_killed_worker", 5, 3, 50, 15};
-    struct pickup_bound open = {"pickup_slow_disk_open_transactions", 4, 3, 40, 20};
-    struct waited waited[3][CROWD_ROUNDS];
+    bool quick = report->quick;
+    /* One commit more is allowed on the slow disk, because the time begins before it. */
     double commit_ms = slow_commit_ms();
+    struct pickup_case cases[] = {
+        {"pickup", 2.5, 2, 10, 8, quiet_load(quick ? 5 : 25), CROWD_FAST_US, NULL},
+        /* Until the lease of the killed worker ends. */
+        {"pickup_beside_a_killed_worker", 5, 3, 50, 15, quiet_load(quick ? 7 : 27), CROWD_FAST_US,
+            quick ? "lease=10s" : "lease=30s"},
+        {"pickup_slow_disk_open_transactions", 4 + commit_ms, 3 + commit_ms, 40 + commit_ms,
+            20 + commit_ms, open_load(quick ? 8 : 30), CROWD_SLOW_US, NULL},
+    };
+    struct waited waited[3][CROWD_ROUNDS];
 
     for (int r = 0; r < report->rounds; r++) {
-        measure_quiet(report, &waited[0][r]);
-        measure_killed(report, &waited[1][r]);
-        measure_open(report, &waited[2][r]);
+        for (int i = 0; i < 3; i++)
+            measure_case(&cases[i], &waited[i][r]);
     }
-    say_waited(report, &quiet, waited[0]);
-    say_waited(report, &killed, waited[1]);
-    /* One commit more is allowed, because the time begins before it. */
+    say_waited(report, &cases[0], waited[0]);
+    say_waited(report, &cases[1], waited[1]);
     crowd_say_plain(report, commit_ms, "ms", "pickup_slow_disk_commit");
-    open.p50 += commit_ms;
-    open.p50_goal += commit_ms;
-    open.p99 += commit_ms;
-    open.p99_goal += commit_ms;
-    say_waited(report, &open, waited[2]);
+    say_waited(report, &cases[2], waited[2]);
 }
 
 /* --- a held snapshot --- */
@@ -280,13 +259,13 @@ measure_held(
     crowd_crew_start(&crew, &spec);
     crowd_disk(CROWD_FAST_US);
     windows = measure_windows(10, first, longest, &p99_ms, &made);
-    *longest_free = crowd_percentile(longest, windows, 1);
+    *longest_free = bench_percentile(longest, windows, 1);
     first += made + 1000;
     holder = bench_connect();
     bench_do(holder, "begin isolation level repeatable read");
     bench_do(holder, "select count(*) from pg_class");
     windows = measure_windows(report->quick ? 20 : 60, first, longest, p99_held, &made);
-    *longest_held = crowd_percentile(longest, windows, 1);
+    *longest_held = bench_percentile(longest, windows, 1);
     bench_do(holder, "rollback");
     PQfinish(holder);
     crowd_disk(0);

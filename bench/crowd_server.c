@@ -33,24 +33,12 @@ crowd_now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void
-go_to(const char *database)
-{
-    if (setenv("PGDATABASE", database, 1) != 0)
-        bench_die("out of memory");
-}
-
 /* Once for each cluster: pawl as it is installed, with its own settings of tables. */
 static void
 make_template(void)
 {
-    const char *pawl_sql = getenv("PAWL_SQL");
-    PGconn *conn;
+    PGconn *conn = bench_install(TEMPLATE);
 
-    bench_fresh_database(TEMPLATE);
-    conn = bench_connect();
-    bench_do(conn, "set client_min_messages to warning");
-    bench_do_file(conn, pawl_sql != NULL ? pawl_sql : BENCH_PAWL_SQL);
     bench_do(conn, "select pawl.create_workflow('" CROWD_WORKFLOW "')");
     bench_do(conn, "create table public.caller (number bigint, note text)");
     PQfinish(conn);
@@ -59,18 +47,10 @@ make_template(void)
 void
 crowd_fresh(void)
 {
-    PGconn *conn;
-
     crowd_disk(0);
-    go_to("postgres");
-    conn = bench_connect();
-    bench_do(conn, "set client_min_messages to warning");
-    if (bench_value(conn, "select count(*) from pg_database where datname = '" TEMPLATE "'") == 0)
+    if (!bench_has_database(TEMPLATE))
         make_template();
-    bench_do(conn, "drop database if exists " DATABASE " with (force)");
-    bench_do(conn, "create database " DATABASE " template " TEMPLATE);
-    PQfinish(conn);
-    go_to(DATABASE);
+    bench_copy_database(DATABASE, TEMPLATE);
 }
 
 void

@@ -82,8 +82,8 @@ measure_window(PGconn *conn, const struct crowd_load *load, struct window *windo
         bench_die("out of memory");
     kept = crowd_waited(load->first, loaded.made, values);
     window->per_s = loaded.per_s;
-    window->p50_ms = crowd_percentile(values, kept, 0.5);
-    window->p99_ms = crowd_percentile(values, kept, 0.99);
+    window->p50_ms = bench_percentile(values, kept, 0.5);
+    window->p99_ms = bench_percentile(values, kept, 0.99);
     free(values);
     *made = loaded.made;
 }

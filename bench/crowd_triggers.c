@@ -235,38 +235,67 @@ measure_ratio(struct crowd_report *report, const struct trigger_ratio *ratio)
     crowd_say_median(report, &share, shares);
 }
 
-/* Relations that a trigger with an id has locked when it returns, and those of them that did not fit into the fast path. */
+/* One trigger with an id in a transaction that stays open. */
+static void
+trigger_with_id(PGconn *conn, PGconn *looker, bool with_key)
+{
+    PGresult *res = bench_exec(looker, "select pawl.make_id()");
+    struct bench_text sql;
+
+    bench_text_init(&sql, 300);
+    bench_text_addf(&sql,
+        "select run_id from pawl.trigger('" CROWD_WORKFLOW "', id => '%s', id_is_new => true",
+        PQgetvalue(res, 0, 0));
+    if (with_key)
+        bench_text_addf(&sql, ", key => '%s'", PQgetvalue(res, 0, 0));
+    bench_text_add(&sql, ")");
+    PQclear(res);
+    bench_do(conn, "begin");
+    bench_do(conn, "select set_config('bench.locks', '0', false)");
+    bench_do(conn, sql.data);
+    bench_text_done(&sql);
+}
+
+/*
+ * Relations that a trigger with an id locks at a time, seen from outside when it returns, and from a trigger of the tables that it writes.
+ * Those that do not fit into the fast path are seen from outside only, because a look from within a statement takes a lock, too.
+ */
 static void
 count_locks(struct crowd_report *report, bool with_key)
 {
-    PGconn *conn = bench_connect(), *looker = bench_connect();
+    PGconn *conn, *looker;
     struct bench_text sql;
-    double locks = 0, slow = 0;
+    double most = 0, slow = 0;
 
+    crowd_fresh();
+    conn = bench_connect();
+    looker = bench_connect();
+    bench_do_file(looker, "bench/engine/fill.sql");
     bench_text_init(&sql, 300);
+    /* The last of 12 calls, when all plans are there. */
     for (int i = 0; i < 12; i++) {
-        PGresult *res = bench_exec(looker, "select pawl.make_id()");
-
-        bench_text_clear(&sql);
-        bench_text_addf(&sql, "select run_id from pawl.trigger('" CROWD_WORKFLOW "', id => '%s'",
-            PQgetvalue(res, 0, 0));
-        if (with_key)
-            bench_text_addf(&sql, ", key => '%s'", PQgetvalue(res, 0, 0));
-        bench_text_add(&sql, ")");
-        PQclear(res);
-        bench_do(conn, "begin");
-        bench_do(conn, sql.data);
+        trigger_with_id(conn, looker, with_key);
         bench_text_clear(&sql);
         bench_text_addf(&sql,
-            "select count(*) from pg_locks where locktype = 'relation' and pid = %d",
+            "select count(distinct relation) from pg_locks where locktype = 'relation' "
+            "and pid = %d",
             PQbackendPID(conn));
-        locks = bench_value(looker, sql.data); /* The last ones, when all plans are there. */
+        most = bench_value(looker, sql.data);
         bench_text_add(&sql, " and not fastpath");
         slow = bench_value(looker, sql.data);
         bench_do(conn, "commit");
     }
+    bench_do(looker, "select bench.watch_locks(true)");
+    for (int i = 0; i < 12; i++) {
+        double within;
+
+        trigger_with_id(conn, looker, with_key);
+        within = bench_value(conn, "select current_setting('bench.locks')::bigint");
+        most = i == 11 && within > most ? within : most;
+        bench_do(conn, "commit");
+    }
     crowd_say_count(
-        report, with_key ? "trigger_with_id_and_key_locks" : "trigger_with_id_locks", locks, 16);
+        report, with_key ? "trigger_with_id_and_key_locks" : "trigger_with_id_locks", most, 16);
     crowd_say_count(report,
         with_key ? "trigger_with_id_and_key_slow_locks" : "trigger_with_id_slow_locks", slow, 0);
     bench_text_done(&sql);
@@ -277,7 +306,6 @@ count_locks(struct crowd_report *report, bool with_key)
 void
 crowd_triggers(struct crowd_report *report)
 {
-    crowd_fresh();
     count_locks(report, false);
     count_locks(report, true);
     for (size_t i = 0; i < sizeof(trigger_ratios) / sizeof(trigger_ratios[0]); i++)
@@ -289,6 +317,7 @@ crowd_triggers(struct crowd_report *report)
 /* Milliseconds of a trigger of a queue that none of these workers has: through libpawl, one by one; and in one transaction, where no commit is part of it. */
 struct trigger_cost {
     double alone_ms, in_block_ms;
+    double alone_us; /* of the server's processor time */
 };
 
 static void
@@ -308,6 +337,7 @@ measure_cost(const struct crowd_report *report, struct trigger_cost *cost)
 
     crowd_produce(&load, &loaded);
     cost->alone_ms = 1000 / loaded.per_s;
+    cost->alone_us = loaded.server_us;
     conn = bench_connect();
     bench_prepare(conn, "trigger", "select run_id from pawl.trigger('" CROWD_WORKFLOW "')", 0);
     bench_do(conn, "begin");
@@ -335,9 +365,10 @@ say_cost(struct crowd_report *report, const char *crowd, const struct trigger_co
     const struct trigger_cost *none)
 {
     double alone[CROWD_ROUNDS], in_block[CROWD_ROUNDS], alone_ms[CROWD_ROUNDS],
-        in_block_ms[CROWD_ROUNDS];
+        in_block_ms[CROWD_ROUNDS], cpu_us[CROWD_ROUNDS];
     char name[100];
     struct crowd_name ms = {.name = name, .unit = "ms"};
+    struct crowd_name us = {.name = name, .unit = "us of the server for a trigger"};
     struct crowd_name ratio = {
         .name = name, .unit = "times one without workers", .kind = BENCH_AT_MOST};
 
@@ -346,9 +377,12 @@ say_cost(struct crowd_report *report, const char *crowd, const struct trigger_co
         in_block[r] = costs[r].in_block_ms / none[r].in_block_ms;
         alone_ms[r] = costs[r].alone_ms;
         in_block_ms[r] = costs[r].in_block_ms;
+        cpu_us[r] = costs[r].alone_us;
     }
     (void)snprintf(name, sizeof(name), "trigger_beside_%s", crowd);
     crowd_say_median(report, &ms, alone_ms);
+    (void)snprintf(name, sizeof(name), "trigger_beside_%s_cpu", crowd);
+    crowd_say_median(report, &us, cpu_us);
     (void)snprintf(name, sizeof(name), "trigger_beside_%s_in_one_transaction", crowd);
     crowd_say_median(report, &ms, in_block_ms);
     if (costs == none)

@@ -49,13 +49,8 @@ engine_say_plain(struct engine_report *report, const char *name, double value, c
 void
 engine_fresh(const char *database)
 {
-    const char *pawl_sql = getenv("PAWL_SQL");
-    PGconn *conn;
+    PGconn *conn = bench_install(database);
 
-    bench_fresh_database(database);
-    conn = bench_connect();
-    bench_do(conn, "set client_min_messages to warning");
-    bench_do_file(conn, pawl_sql != NULL ? pawl_sql : BENCH_PAWL_SQL);
     bench_do_file(conn, "bench/engine/fill.sql");
     bench_do(conn, "select pawl.create_workflow('" ENGINE_WORKFLOW "')");
     PQfinish(conn);
@@ -82,21 +77,6 @@ engine_quiet(bool quiet)
             bench_do(conn, "checkpoint"); /* The checkpointer decides on page images. */
         PQfinish(conn);
     }
-}
-
-static int
-compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double
-engine_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), compare);
-    return values[count / 2];
 }
 
 static void

@@ -40,9 +40,6 @@ void engine_fresh(const char *database);
  */
 void engine_quiet(bool quiet);
 
-/* The middle one of `count` values; sorts them. */
-double engine_median(double *values, size_t count);
-
 /* A task that a hand holds. */
 struct engine_task {
     char run_id[37];
@@ -69,6 +66,9 @@ void engine_hand_done(struct engine_hand *hand);
 
 /* A batch of runs in one call; the single-run verb for a batch of one. With a key each, if asked for. */
 void engine_hand_trigger(struct engine_hand *hand, bool with_key);
+
+/* Triggers one run as libpawl does: with an id that it calls new. */
+void engine_hand_trigger_new(struct engine_hand *hand, bool with_key);
 
 /* Claims up to a batch and returns how many. */
 int engine_hand_claim(struct engine_hand *hand);

@@ -55,7 +55,7 @@ buffers(struct engine_hand *hand, const char *call, bool tick)
             values[i] = (double)bench_number(PQgetvalue(res, 0, 0), "buffers", 0, 1000000000);
         PQclear(res);
     }
-    return engine_median(values, SAMPLES);
+    return bench_percentile(values, SAMPLES, 0.5);
 }
 
 static double

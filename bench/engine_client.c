@@ -14,6 +14,10 @@ static const int resends_max = 20000;
 
 static const char trigger_sql[] = "select run_id from pawl.trigger($1, $2)";
 static const char trigger_key_sql[] = "select run_id from pawl.trigger($1, $2, key => $3)";
+/* As libpawl sends it; the database makes the id here, so that it costs a little more. */
+static const char trigger_new_sql[] = "select run_id, created, handled from pawl.trigger($1, $2, "
+                                      "$3, '', null, null, null, pawl.make_id(), "
+                                      "null, false, null, true)";
 static const char trigger_many_sql[] = "select run_id from pawl.trigger_many($1, $2)";
 static const char trigger_many_keys_sql[] = "select run_id from pawl.trigger_many($1, $2, $3)";
 static const char claim_sql[] = "select run_id, fence, input from pawl.claim($1, $2, $3)";
@@ -46,6 +50,7 @@ hand_prepare(struct engine_hand *hand, const char *handles)
 
     bench_prepare(hand->conn, "trigger", trigger_sql, 2);
     bench_prepare(hand->conn, "trigger_key", trigger_key_sql, 3);
+    bench_prepare(hand->conn, "trigger_new", trigger_new_sql, 3);
     bench_prepare(hand->conn, "trigger_many", trigger_many_sql, 2);
     bench_prepare(hand->conn, "trigger_many_keys", trigger_many_keys_sql, 3);
     bench_prepare(hand->conn, "claim", claim_sql, 3);
@@ -109,11 +114,10 @@ add_payload(struct bench_text *text)
     bench_text_add(text, "\\\"}\"");
 }
 
+/* The workflow, a payload and a key. */
 static void
-trigger_one(struct engine_hand *hand, bool with_key)
+fill_one(struct engine_hand *hand, const char **params)
 {
-    const char *params[3];
-
     bench_text_clear(&hand->payloads);
     bench_text_addf(&hand->payloads, "{\"pad\":\"%s\"}", pad);
     bench_text_clear(&hand->names);
@@ -121,7 +125,26 @@ trigger_one(struct engine_hand *hand, bool with_key)
     params[0] = ENGINE_WORKFLOW;
     params[1] = hand->payloads.data;
     params[2] = hand->names.data;
+}
+
+static void
+trigger_one(struct engine_hand *hand, bool with_key)
+{
+    const char *params[3];
+
+    fill_one(hand, params);
     PQclear(with_key ? call(hand, "trigger_key", 3, params) : call(hand, "trigger", 2, params));
+}
+
+void
+engine_hand_trigger_new(struct engine_hand *hand, bool with_key)
+{
+    const char *params[3];
+
+    fill_one(hand, params);
+    if (!with_key)
+        params[2] = NULL;
+    PQclear(call(hand, "trigger_new", 3, params));
 }
 
 void

@@ -343,7 +343,7 @@ count_locks(struct engine_report *report, PGconn *looker)
 {
     struct engine_hand *hand = engine_hand_new(10, "{bench.*}");
     struct engine_hand *one = engine_hand_new(1, "{bench.*}");
-    struct lock_count cold = {0}, trigger = {0}, claim = {0}, commit = {0};
+    struct lock_count cold = {0}, trigger = {0}, with_id = {0}, claim = {0}, commit = {0};
 
     for (int i = 0; i < 40; i++) {
         bool warm = i % 20 >= 10;
@@ -354,6 +354,9 @@ count_locks(struct engine_report *report, PGconn *looker)
         begin_watched(one->conn);
         engine_hand_trigger(one, true);
         end_watched(warm ? &trigger : &cold, one->conn, looker, from_within);
+        begin_watched(one->conn);
+        engine_hand_trigger_new(one, true);
+        end_watched(warm ? &with_id : &cold, one->conn, looker, from_within);
         engine_hand_trigger(hand, false);
         bench_do(looker, "select bench.set_tick(false)");
         begin_watched(hand->conn);
@@ -367,6 +370,7 @@ count_locks(struct engine_report *report, PGconn *looker)
     }
     bench_do(looker, "select bench.watch_locks(false)");
     say_locks(report, "trigger", &trigger);
+    say_locks(report, "trigger_with_new_id_and_key", &with_id);
     say_locks(report, "claim", &claim);
     say_locks(report, "commit", &commit);
     for (int left = 1; left > 0;)
@@ -384,7 +388,7 @@ work_or_idle(struct engine_hand *hand)
     if (engine_hand_work(hand) > 0)
         return;
     bench_text_init(&sql, 200);
-    bench_text_addf(&sql, "select pawl.idle(%s)", hand->session);
+    bench_text_addf(&sql, "select pawl.rest(%s)", hand->session);
     bench_do(hand->conn, sql.data);
     bench_text_done(&sql);
     (void)engine_hand_work(hand);
@@ -445,6 +449,16 @@ count_searches(struct engine_report *report)
         bench_value(conn,
             "select bench.least_buffers($$select * from pawl.list_runs(only_key => 'wanted')$$)"),
         "buffers", BENCH_AT_MOST, 60);
+    engine_say_plain(report, "list_by_tag",
+        bench_value(conn,
+            "select bench.least_buffers($$select * from pawl.list_runs(only_tag => 'wanted')$$)"),
+        "buffers", BENCH_AT_MOST, 400);
+    engine_say_plain(report, "find_by_tag",
+        bench_value(conn, "select bench.least_buffers($$select * from pawl.find('wanted')$$)"),
+        "buffers", BENCH_AT_MOST, 400);
+    engine_say_plain(report, "find_by_tag_found",
+        bench_value(conn, "select count(*) from pawl.find('wanted') where what = 'tag'"), "runs",
+        BENCH_AT_LEAST, 1);
     engine_say_plain(report, "list_newest_50_failures",
         bench_value(conn,
             "select bench.least_buffers($$select * from pawl.list_runs(only_status => 'ERROR', "

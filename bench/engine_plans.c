@@ -197,7 +197,8 @@ fresh_partitions(PGconn *conn)
 {
     bench_do(conn,
         "do $$ declare v_table text; begin "
-        "foreach v_table in array array['run', 'input', 'step', 'audit', 'note', 'event'] loop "
+        "foreach v_table in array array['run', 'input', 'step', 'audit', 'note', 'tag', 'event'] "
+        "loop "
         "execute 'drop table pawl_data.' || pawl._partition_name(v_table, current_date); "
         "perform pawl._make_partition(v_table, current_date); end loop; end $$");
 }

@@ -39,10 +39,7 @@ static const struct ratio ratios[] = {
 static void
 say_median(struct engine_report *report, struct bench_figure *figure, double *values, int rounds)
 {
-    figure->value = engine_median(values, (size_t)rounds);
-    figure->rounds = rounds;
-    figure->low = values[0];
-    figure->high = values[rounds - 1];
+    bench_figure_median(figure, values, rounds);
     engine_say(report, figure);
 }
 
@@ -66,7 +63,8 @@ measure(struct engine_report *report, const struct ratio *ratio)
 {
     double bare[ROUNDS], pawl[ROUNDS], shares[ROUNDS];
     long total = report->quick ? ratio->quick_total : ratio->total;
-    int rounds = report->quick ? QUICK_ROUNDS : ROUNDS;
+    /* A quick round of single triggers takes a second, in which a machine that others use may stall: more of them. */
+    int rounds = report->quick && ratio->batch > 1 ? QUICK_ROUNDS : ROUNDS;
     struct bench_text name;
     struct bench_figure figure = {
         .unit = "of the yardstick",

@@ -56,7 +56,7 @@ fill_old(PGconn *conn, long rows)
     bench_text_init(&sql, 1000);
     bench_do(conn,
         "select pawl._make_partition(t, current_date - 20) "
-        "from unnest(array['run', 'input', 'step', 'audit', 'note']) t");
+        "from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag']) t");
     bench_text_addf(&sql,
         "select bench.fill_runs(current_date - 20, %d, %ld), bench.fill_steps(current_date - 20, "
         "1, %ld)",

@@ -317,16 +317,15 @@ work(struct hand *hand)
 static void
 make_database(bool bare)
 {
-    const char *pawl_sql = getenv("PAWL_SQL");
     PGconn *conn;
 
-    bench_fresh_database(bare ? "bench_bare" : "bench_flow");
-    conn = bench_connect();
-    bench_do(conn, "set client_min_messages to warning");
     if (bare) {
+        bench_fresh_database("bench_bare");
+        conn = bench_connect();
+        bench_do(conn, "set client_min_messages to warning");
         bench_do_file(conn, "bench/flow/bare.sql");
     } else {
-        bench_do_file(conn, pawl_sql != NULL ? pawl_sql : BENCH_PAWL_SQL);
+        conn = bench_install("bench_flow");
         bench_do(conn,
             "select pawl.create_flow('diamond'), pawl.add_step('diamond', 'a');"
             "select pawl.add_step('diamond', 'b', '{a}'), pawl.add_step('diamond', 'c', '{a}');"
@@ -405,31 +404,14 @@ run_maps(bool bare, int maps, int elements, double *element_us)
     return (double)maps * (elements + 2) / start;
 }
 
-static int
-compare_doubles(const void *one, const void *other)
-{
-    double a = *(const double *)one;
-    double b = *(const double *)other;
-
-    return (a > b) - (a < b);
-}
-
 static bool
 say(const char *name, const char *unit, double *values, int rounds, enum bench_bound kind,
     double bound, double goal, double gate)
 {
-    struct bench_figure figure = {.name = name,
-        .unit = unit,
-        .rounds = rounds,
-        .bound_kind = kind,
-        .bound = bound,
-        .goal = goal,
-        .gate = gate};
+    struct bench_figure figure = {
+        .name = name, .unit = unit, .bound_kind = kind, .bound = bound, .goal = goal, .gate = gate};
 
-    qsort(values, (size_t)rounds, sizeof(values[0]), compare_doubles);
-    figure.value = values[rounds / 2];
-    figure.low = values[0];
-    figure.high = values[rounds - 1];
+    bench_figure_median(&figure, values, rounds);
     return bench_figure_print(&figure);
 }
 
@@ -439,12 +421,6 @@ compare_sides(const char *name, bool quick, int maps, int elements, int diamonds
 {
     double bare[ROUNDS], pawl[ROUNDS], shares[ROUNDS];
     int rounds = quick ? QUICK_ROUNDS : ROUNDS;
-    struct bench_figure figure = {
-        .unit = "of bare",
-        .bound_kind = BENCH_AT_LEAST,
-        .bound = 0.5,
-        .gate = quick ? bench_ratio_gate(quick, BENCH_AT_LEAST, 0.5) : 0.4,
-    };
     char label[64];
     double us;
 
@@ -458,13 +434,8 @@ compare_sides(const char *name, bool quick, int maps, int elements, int diamonds
     (void)snprintf(label, sizeof(label), "%s_pawl", name);
     (void)say(label, "tasks/s", pawl, rounds, BENCH_NO_BOUND, 0, 0, 0);
     (void)snprintf(label, sizeof(label), "%s_ratio", name);
-    qsort(shares, (size_t)rounds, sizeof(shares[0]), compare_doubles);
-    figure.name = label;
-    figure.value = shares[rounds / 2];
-    figure.rounds = rounds;
-    figure.low = shares[0];
-    figure.high = shares[rounds - 1];
-    return bench_figure_print(&figure);
+    return say(label, "of bare", shares, rounds, BENCH_AT_LEAST, 0.5, 0,
+        quick ? bench_ratio_gate(quick, BENCH_AT_LEAST, 0.5) : 0.4);
 }
 
 /*
@@ -478,7 +449,7 @@ measure_flatness(bool quick)
     static const int sizes[] = {10, 100, 1000, 10000, 100000};
     int count = quick ? 4 : 5;
     int total = quick ? 10000 : 100000;
-    double tasks[5][FLAT_ROUNDS], elements[5][FLAT_ROUNDS], sorted[5];
+    double tasks[5][FLAT_ROUNDS], elements[5][FLAT_ROUNDS], sorted[5], middle;
     char label[64];
     int failed = 0;
 
@@ -492,9 +463,9 @@ measure_flatness(bool quick)
         (void)say(label, "us", elements[i], FLAT_ROUNDS, BENCH_NO_BOUND, 0, 0, 0);
         sorted[i] = elements[i][0];
     }
-    qsort(sorted, (size_t)count, sizeof(sorted[0]), compare_doubles);
+    middle = bench_percentile(sorted, (size_t)count, 0.5);
     for (int i = 0; i < count; i++) {
-        double share = elements[i][0] / sorted[count / 2];
+        double share = elements[i][0] / middle;
         struct bench_figure figure = {.name = label,
             .unit = "times",
             .value = share > 1 ? share - 1 : 1 - share,

@@ -52,6 +52,25 @@ bench_number(const char *text, const char *what, long min, long max)
     return number;
 }
 
+static int
+compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double
+bench_percentile(double *values, size_t count, double part)
+{
+    size_t at = (size_t)(part * (double)count);
+
+    if (count == 0)
+        bench_die("no value was measured");
+    qsort(values, count, sizeof(*values), compare);
+    return values[at < count ? at : count - 1];
+}
+
 void
 bench_meet(pthread_barrier_t *barrier)
 {
@@ -226,25 +245,66 @@ bench_do_file(PGconn *conn, const char *path)
 }
 
 void
-bench_fresh_database(const char *name)
+bench_go_to(const char *name)
+{
+    if (setenv("PGDATABASE", name, 1) != 0)
+        bench_die("out of memory");
+}
+
+bool
+bench_has_database(const char *name)
+{
+    const char *params[] = {name};
+    PGconn *conn;
+    PGresult *res;
+    bool has;
+
+    bench_go_to("postgres");
+    conn = bench_connect();
+    res = bench_exec_params(conn, "select from pg_database where datname = $1", 1, params);
+    has = PQntuples(res) > 0;
+    PQclear(res);
+    PQfinish(conn);
+    return has;
+}
+
+void
+bench_copy_database(const char *name, const char *from)
 {
     PGconn *conn;
     struct bench_text sql;
 
-    if (setenv("PGDATABASE", "postgres", 1) != 0)
-        bench_die("out of memory");
+    bench_go_to("postgres");
     conn = bench_connect();
     bench_do(conn, "set client_min_messages to warning");
     bench_text_init(&sql, 200);
     bench_text_addf(&sql, "drop database if exists %s with (force)", name);
     bench_do(conn, sql.data);
     bench_text_clear(&sql);
-    bench_text_addf(&sql, "create database %s template template0", name);
+    bench_text_addf(&sql, "create database %s template %s", name, from);
     bench_do(conn, sql.data);
     bench_text_done(&sql);
     PQfinish(conn);
-    if (setenv("PGDATABASE", name, 1) != 0)
-        bench_die("out of memory");
+    bench_go_to(name);
+}
+
+void
+bench_fresh_database(const char *name)
+{
+    bench_copy_database(name, "template0");
+}
+
+PGconn *
+bench_install(const char *name)
+{
+    const char *pawl_sql = getenv("PAWL_SQL");
+    PGconn *conn;
+
+    bench_fresh_database(name);
+    conn = bench_connect();
+    bench_do(conn, "set client_min_messages to warning");
+    bench_do_file(conn, pawl_sql != NULL ? pawl_sql : BENCH_PAWL_SQL);
+    return conn;
 }
 
 void
@@ -360,6 +420,15 @@ bool
 bench_figure_passes(const struct bench_figure *figure)
 {
     return is_within(figure, figure->gate != 0 ? figure->gate : figure->bound);
+}
+
+void
+bench_figure_median(struct bench_figure *figure, double *values, int rounds)
+{
+    figure->value = bench_percentile(values, (size_t)rounds, 0.5);
+    figure->rounds = rounds;
+    figure->low = values[0];
+    figure->high = values[rounds - 1];
 }
 
 void

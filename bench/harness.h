@@ -30,6 +30,9 @@ double bench_limit_s(double seconds);
  */
 bool bench_in_time(bool kept, const char *what);
 
+/* Sorts `count` values, of which there is at least one, and returns the one above the share `part` of them: 0.5 for the median, 1 for the largest. */
+double bench_percentile(double *values, size_t count, double part);
+
 /* Waits until all threads of a barrier are there. */
 void bench_meet(pthread_barrier_t *barrier);
 
@@ -69,6 +72,21 @@ void bench_do_file(PGconn *conn, const char *path);
  * goes there. For the main thread, while no other runs.
  */
 void bench_fresh_database(const char *name);
+
+/* The same with the contents of database `from`, to which no session may be connected. */
+void bench_copy_database(const char *name, const char *from);
+
+/* Names a database in the environment, as bench_fresh_database() does, but leaves it as it is. For the main thread, as all of these. */
+void bench_go_to(const char *name);
+
+/* Whether there is such a database. Names database postgres in the environment. */
+bool bench_has_database(const char *name);
+
+/*
+ * bench_fresh_database(), and pawl installed in it: the SQL file that PAWL_SQL names, or the one of this build. Returns a
+ * connection to it that prints no notices; the caller finishes it with PQfinish.
+ */
+PGconn *bench_install(const char *name);
 
 /* Text of a fixed capacity; running over it is a mistake in the benchmark and exits. */
 struct bench_text {
@@ -125,6 +143,9 @@ bool bench_figure_ok(const struct bench_figure *figure);
 
 /* Whether it passes: as bench_figure_ok(), or by its gate where it has one. */
 bool bench_figure_passes(const struct bench_figure *figure);
+
+/* Sets the figure to the median of the values of some rounds, with their spread. Sorts the values. */
+void bench_figure_median(struct bench_figure *figure, double *values, int rounds);
 
 /* Adds {"name": ..., "value": ..., "unit": ...}, with "bound" and "ok" where there is a bound. */
 void bench_figure_write(const struct bench_figure *figure, struct bench_text *text);

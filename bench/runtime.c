@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints what a worker process of libpawl does and costs beside what it may cost: throughput, the works that other products were
- * measured with, latency and footprint, in that order. Exits 1 if a figure is out of bounds.
+ * measured with, latency and footprint, in that order. Exits 1 if a figure is out of bounds. With --drain it measures once how fast
+ * one form of a worker executes runs, for bench/peers/run.
  */
 #include "runtime.h"
 
@@ -45,31 +46,11 @@ runtime_say_plain(struct runtime_report *report, const char *name, double value,
     runtime_say(report, &figure);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double
-runtime_percentile(double *values, size_t count, double part)
-{
-    size_t at = (size_t)(part * (double)count);
-
-    qsort(values, count, sizeof(*values), compare);
-    return values[at < count ? at : count - 1];
-}
-
 void
 runtime_say_median(
     struct runtime_report *report, struct bench_figure *figure, double *values, int rounds)
 {
-    figure->value = runtime_percentile(values, (size_t)rounds, 0.5);
-    figure->rounds = rounds;
-    figure->low = values[0];
-    figure->high = values[rounds - 1];
+    bench_figure_median(figure, values, rounds);
     runtime_say(report, figure);
 }
 
@@ -84,6 +65,7 @@ usage(void)
 {
     (void)fputs("usage: runtime [--quick] [--throughput] [--peers] [--latency] [--footprint]\n"
                 "               [--set NAME=VALUE]...\n"
+                "       runtime --drain next|run CONCURRENCY RUNS\n"
                 "       without a section, all of them; --set is a setting of every worker\n",
         stderr);
     exit(2);
@@ -115,6 +97,32 @@ read_arguments(int argc, char **argv, struct runtime_report *report, bool *asked
         asked[s] = asked[s] || !any;
 }
 
+/* One drain of three-step runs, without bounds: runs per second and the worker's CPU. */
+static int
+drain_once(char **argv)
+{
+    struct runtime_report report = {.quick = false};
+    struct runtime_drained drained;
+    struct bench_text concurrency;
+    struct runtime_spec spec = {
+        .steps = RUNTIME_STEPS,
+        .pull = strcmp(argv[2], "next") == 0,
+        .total = bench_number(argv[4], "RUNS", 1, 100000000),
+        .processes = 1,
+    };
+
+    bench_need_cluster(argv);
+    bench_text_init(&concurrency, 40);
+    bench_text_addf(&concurrency, "concurrency=%s", argv[3]);
+    spec.settings[0] = concurrency.data;
+    runtime_drain(&report, &spec, &drained);
+    runtime_say_plain(&report, "speed", drained.per_s, "runs/s", BENCH_NO_BOUND, 0);
+    runtime_say_plain(
+        &report, "cpu", drained.worker_cpu_s * 100, "us of CPU per run", BENCH_NO_BOUND, 0);
+    bench_text_done(&concurrency);
+    return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -123,6 +131,8 @@ main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
         return runtime_worker_main(argc, argv);
+    if (argc == 5 && strcmp(argv[1], "--drain") == 0)
+        return drain_once(argv);
     read_arguments(argc, argv, &report, asked);
     bench_need_cluster(argv);
     for (size_t s = 0; s < SECTIONS; s++) {

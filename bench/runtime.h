@@ -42,9 +42,6 @@ void runtime_say_plain(struct runtime_report *report, const char *name, double v
 void runtime_say_median(
     struct runtime_report *report, struct bench_figure *figure, double *values, int rounds);
 
-/* The share `part` (0.5: the median) of `count` values; sorts them. */
-double runtime_percentile(double *values, size_t count, double part);
-
 int runtime_rounds(const struct runtime_report *report);
 
 /* The sections. Each makes the databases it needs. */
@@ -118,8 +115,14 @@ bool runtime_crew_wait(struct runtime_crew *crew, double timeout_s);
 
 void runtime_crew_drain(struct runtime_crew *crew);
 
-/* Waits for their end; returns the seconds from the start until all was durable, and what processor time they used. */
-double runtime_crew_join(struct runtime_crew *crew, double *cpu_s);
+/* What worker processes used in all. */
+struct runtime_used {
+    double cpu_s;
+    double switches; /* of the processor from one thread to another, wanted or not */
+};
+
+/* Waits for their end; returns the seconds from the start until all was durable, and what they used. */
+double runtime_crew_join(struct runtime_crew *crew, struct runtime_used *used);
 
 /* A process that is started with these arguments and these descriptors kept open. */
 pid_t runtime_spawn(const char *path, const char *const *arguments);
@@ -129,6 +132,7 @@ struct runtime_drained {
     double per_s;
     double commits, xids, wal_bytes;   /* per run */
     double worker_cpu_s, server_cpu_s; /* per 10,000 runs */
+    double switches;                   /* context switches of the worker, per run */
 };
 
 /* In a fresh database: triggers spec->total runs, starts the workers, waits until all runs have ended with success. */

@@ -117,11 +117,11 @@ seconds_of(struct timeval time)
 }
 
 double
-runtime_crew_join(struct runtime_crew *crew, double *cpu_s)
+runtime_crew_join(struct runtime_crew *crew, struct runtime_used *used)
 {
     double ended_s = 0;
 
-    *cpu_s = 0;
+    *used = (struct runtime_used){0};
     for (int i = 0; i < crew->processes; i++) {
         struct rusage usage;
         int status;
@@ -130,7 +130,8 @@ runtime_crew_join(struct runtime_crew *crew, double *cpu_s)
             bench_die("cannot wait for a worker: error %d", errno);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
             bench_die("a worker process failed");
-        *cpu_s += seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+        used->cpu_s += seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+        used->switches += (double)(usage.ru_nvcsw + usage.ru_nivcsw);
         if ((double)crew->shared->ended_ns[i] / 1e9 > ended_s)
             ended_s = (double)crew->shared->ended_ns[i] / 1e9;
     }
@@ -159,7 +160,8 @@ runtime_drain(const struct runtime_report *report, const struct runtime_spec *sp
 {
     struct runtime_counters before, after;
     struct runtime_crew crew;
-    double runs = (double)spec->total, seconds, cpu_s;
+    struct runtime_used used;
+    double runs = (double)spec->total, seconds;
     PGconn *conn;
 
     runtime_fresh();
@@ -168,7 +170,7 @@ runtime_drain(const struct runtime_report *report, const struct runtime_spec *sp
     runtime_settle(conn);
     runtime_count(conn, &before);
     runtime_crew_start(&crew, report, spec);
-    seconds = runtime_crew_join(&crew, &cpu_s);
+    seconds = runtime_crew_join(&crew, &used);
     runtime_settle(conn);
     runtime_count(conn, &after);
     check_ended(conn, spec->total);
@@ -178,6 +180,7 @@ runtime_drain(const struct runtime_report *report, const struct runtime_spec *sp
     drained->commits = (after.commits - before.commits) / runs;
     drained->xids = (after.xids - before.xids) / runs;
     drained->wal_bytes = (after.wal_bytes - before.wal_bytes) / runs;
-    drained->worker_cpu_s = cpu_s * 10000 / runs;
+    drained->worker_cpu_s = used.cpu_s * 10000 / runs;
+    drained->switches = used.switches / runs;
     drained->server_cpu_s = (after.server_cpu_s - before.server_cpu_s) * 10000 / runs;
 }

@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,13 +28,8 @@ static const long fill_batch = 5000;
 static void
 make_template(void)
 {
-    const char *pawl_sql = getenv("PAWL_SQL");
-    PGconn *conn;
+    PGconn *conn = bench_install(TEMPLATE);
 
-    bench_fresh_database(TEMPLATE);
-    conn = bench_connect();
-    bench_do(conn, "set client_min_messages to warning");
-    bench_do_file(conn, pawl_sql != NULL ? pawl_sql : BENCH_PAWL_SQL);
     bench_do(conn, "select pawl.create_workflow('" RUNTIME_WORKFLOW "')");
     /* The yardstick's tables have stock settings. */
     bench_do(conn,
@@ -46,52 +40,20 @@ make_template(void)
     PQfinish(conn);
 }
 
-static void
-go_to(const char *database)
-{
-    if (setenv("PGDATABASE", database, 1) != 0)
-        bench_die("out of memory");
-}
-
-static bool
-is_there(PGconn *conn, const char *database)
-{
-    const char *params[] = {database};
-    PGresult *res =
-        bench_exec_params(conn, "select from pg_database where datname = $1", 1, params);
-    bool there = PQntuples(res) > 0;
-
-    PQclear(res);
-    return there;
-}
-
 void
 runtime_bare(void)
 {
-    PGconn *conn;
-
-    go_to("postgres");
-    conn = bench_connect();
-    if (!is_there(conn, BARE))
+    if (!bench_has_database(BARE))
         bench_fresh_database(BARE);
-    PQfinish(conn);
-    go_to(BARE);
+    bench_go_to(BARE);
 }
 
 void
 runtime_fresh(void)
 {
-    PGconn *conn;
-
-    go_to("postgres");
-    conn = bench_connect();
-    bench_do(conn, "set client_min_messages to warning");
-    if (!is_there(conn, TEMPLATE))
+    if (!bench_has_database(TEMPLATE))
         make_template();
-    bench_do(conn, "drop database if exists " DATABASE " with (force)");
-    bench_do(conn, "create database " DATABASE " template " TEMPLATE);
-    PQfinish(conn);
-    go_to(DATABASE);
+    bench_copy_database(DATABASE, TEMPLATE);
 }
 
 void

@@ -87,7 +87,8 @@ be_idle(const struct runtime_report *report, double seconds, struct idle *idle)
     struct runtime_spec spec = {.tell = true, .processes = 1};
     struct runtime_counters before, after;
     struct runtime_crew crew;
-    double start, cpu_s, used;
+    struct runtime_used in_all;
+    double start, used;
     PGconn *conn;
 
     runtime_fresh();
@@ -104,7 +105,7 @@ be_idle(const struct runtime_report *report, double seconds, struct idle *idle)
     idle->core = (process_cpu_s(crew.pids[0]) - used) / (bench_now_s() - start);
     read_memory(crew.pids[0], &idle->memory);
     runtime_crew_drain(&crew);
-    idle->seconds = runtime_crew_join(&crew, &cpu_s);
+    idle->seconds = runtime_crew_join(&crew, &in_all);
     runtime_settle(conn);
     runtime_count(conn, &after);
     PQfinish(conn);
@@ -117,8 +118,7 @@ set_autovacuum(bool on)
 {
     PGconn *conn;
 
-    if (setenv("PGDATABASE", "postgres", 1) != 0)
-        bench_die("out of memory");
+    bench_go_to("postgres");
     conn = bench_connect();
     bench_do(conn, on ? "alter system reset autovacuum" : "alter system set autovacuum to off");
     bench_do(conn, "select pg_reload_conf()");

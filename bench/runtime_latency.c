@@ -198,8 +198,8 @@ keep_steps(const struct runtime_shared *shared, struct runtime_pickup *pickup)
         count = RUNTIME_STAMPS_MAX;
     for (long i = 0; i < count; i++)
         steps[i] = (double)shared->steps_ns[i] / 1e6;
-    pickup->step_p50_ms = runtime_percentile(steps, (size_t)count, 0.5);
-    pickup->step_p99_ms = runtime_percentile(steps, (size_t)count, 0.99);
+    pickup->step_p50_ms = bench_percentile(steps, (size_t)count, 0.5);
+    pickup->step_p99_ms = bench_percentile(steps, (size_t)count, 0.99);
 }
 
 void
@@ -214,7 +214,7 @@ runtime_pickup(
     size_t size = (size_t)count;
     PGconn *bare, *conn;
     pthread_t thread;
-    double cpu_s;
+    struct runtime_used used;
 
     bare = connect_bare();
     listener_start(&listener, &thread);
@@ -227,16 +227,16 @@ runtime_pickup(
     take_samples(bare, &listener, conn, &crew, count, gap_ms, samples);
     keep_steps(crew.shared, pickup);
     runtime_crew_drain(&crew);
-    (void)runtime_crew_join(&crew, &cpu_s); /* Only its samples count. */
+    (void)runtime_crew_join(&crew, &used); /* Only its samples count. */
     listener_stop(&listener, thread);
     PQfinish(conn);
     PQfinish(bare);
-    pickup->bare_p50_ms = runtime_percentile(samples[0], size, 0.5);
-    pickup->bare_p99_ms = runtime_percentile(samples[0], size, 0.99);
-    pickup->p50_ms = runtime_percentile(samples[1], size, 0.5);
-    pickup->p95_ms = runtime_percentile(samples[1], size, 0.95);
-    pickup->p99_ms = runtime_percentile(samples[1], size, 0.99);
-    pickup->commit_p50_ms = runtime_percentile(samples[2], size, 0.5);
+    pickup->bare_p50_ms = bench_percentile(samples[0], size, 0.5);
+    pickup->bare_p99_ms = bench_percentile(samples[0], size, 0.99);
+    pickup->p50_ms = bench_percentile(samples[1], size, 0.5);
+    pickup->p95_ms = bench_percentile(samples[1], size, 0.95);
+    pickup->p99_ms = bench_percentile(samples[1], size, 0.99);
+    pickup->commit_p50_ms = bench_percentile(samples[2], size, 0.5);
 }
 
 static void
@@ -299,7 +299,7 @@ measure_polling(struct runtime_report *report)
     unsigned seed = 7;
     struct runtime_crew crew;
     PGconn *conn;
-    double cpu_s;
+    struct runtime_used used;
 
     runtime_fresh();
     conn = bench_connect();
@@ -313,11 +313,11 @@ measure_polling(struct runtime_report *report)
         samples[i] = pawl_trip(conn, &crew, i);
     }
     runtime_crew_drain(&crew);
-    (void)runtime_crew_join(&crew, &cpu_s); /* Only its samples count. */
+    (void)runtime_crew_join(&crew, &used); /* Only its samples count. */
     PQfinish(conn);
     runtime_say_plain(report, "pickup_by_polling_p50",
-        runtime_percentile(samples, (size_t)count, 0.5), "ms", BENCH_NO_BOUND, 0);
-    late.value = runtime_percentile(samples, (size_t)count, 0.99) / POLL_MS;
+        bench_percentile(samples, (size_t)count, 0.5), "ms", BENCH_NO_BOUND, 0);
+    late.value = bench_percentile(samples, (size_t)count, 0.99) / POLL_MS;
     runtime_say(report, &late);
 }
 

@@ -7,8 +7,6 @@
 #include "bare.h"
 #include "runtime.h"
 
-#include <string.h>
-
 /* What one drain costs, by name; each is one field of struct runtime_drained. */
 struct cost {
     const char *name;
@@ -25,6 +23,8 @@ static const struct cost costs[] = {
     {"worker_cpu", "s per 10,000 runs", NULL, offsetof(struct runtime_drained, worker_cpu_s)},
     {"server_cpu", "s per 10,000 runs", "all processes of the server",
         offsetof(struct runtime_drained, server_cpu_s)},
+    {"switches", "context switches of the worker per run", NULL,
+        offsetof(struct runtime_drained, switches)},
 };
 
 enum {
@@ -86,33 +86,64 @@ say_costs(struct runtime_report *report, const char *prefix, const struct runtim
     }
 }
 
-/* The same with one thread and pawl_worker_next(), which has no thread to wake for each step. */
-static void
-measure_pulled(struct runtime_report *report, const struct runtime_spec *spec, const double *bare)
-{
-    struct runtime_spec pulling = *spec;
+/* A way to execute the runs, beside the one of three_steps_pawl. */
+struct form {
+    const char *name, *ratio_name;
+    const char *unit;
+    double floor, goal;
+    bool pull;  /* one thread with pawl_worker_next(), which has no thread to wake for each step */
+    bool plain; /* with default settings */
+    bool against_threads; /* a share of three_steps_pawl, not of the yardstick */
+};
+
+static const struct form forms[] = {
+    {"three_steps_pulled", "three_steps_pulled_ratio", "of the yardstick", 0.6, 0.68, .pull = true},
+    {"three_steps_default", "three_steps_default_ratio", "of three_steps_pawl", 0.5, 0.8,
+        .plain = true, .against_threads = true},
+};
+
+enum {
+    FORMS = sizeof(forms) / sizeof(forms[0])
+};
+
+struct form_rounds {
     struct runtime_drained drained[RUNTIME_ROUNDS];
     double speeds[RUNTIME_ROUNDS], shares[RUNTIME_ROUNDS];
-    int rounds = report->quick ? 1 : RUNTIME_ROUNDS;
+};
 
-    pulling.pull = true;
-    for (int i = 0; i < rounds; i++) {
-        runtime_drain(report, &pulling, &drained[i]);
-        speeds[i] = drained[i].per_s;
-        shares[i] = speeds[i] / bare[i];
-    }
-    say_speed(report, "three_steps_pulled", 0, 0, speeds, rounds);
-    say_ratio(report, "three_steps_pulled_ratio", "of the yardstick", 0, 0, shares, rounds);
-    say_costs(report, "three_steps_pulled", drained, rounds);
+/* One round, right after those that it is compared with. */
+static void
+measure_form(struct runtime_report *report, const struct form *form,
+    const struct runtime_spec *spec, double bare, double threads, struct form_rounds *rounds,
+    int round)
+{
+    struct runtime_spec own = *spec;
+
+    own.pull = form->pull;
+    if (form->plain)
+        own.settings[0] = NULL;
+    runtime_drain(report, &own, &rounds->drained[round]);
+    rounds->speeds[round] = rounds->drained[round].per_s;
+    rounds->shares[round] = rounds->speeds[round] / (form->against_threads ? threads : bare);
+}
+
+static void
+say_form(
+    struct runtime_report *report, const struct form *form, struct form_rounds *rounds, int count)
+{
+    say_speed(report, form->name, 0, 0, rounds->speeds, count);
+    say_ratio(report, form->ratio_name, form->unit, form->floor, form->goal, rounds->shares, count);
+    say_costs(report, form->name, rounds->drained, count);
 }
 
 static void
 measure_ratios(struct runtime_report *report)
 {
     struct runtime_drained drained[RUNTIME_ROUNDS];
-    double batched[RUNTIME_ROUNDS], bare[RUNTIME_ROUNDS], single[RUNTIME_ROUNDS],
-        speeds[RUNTIME_ROUNDS], shares[RUNTIME_ROUNDS], times[RUNTIME_ROUNDS];
-    int rounds = runtime_rounds(report);
+    struct form_rounds others[FORMS];
+    double batched[RUNTIME_ROUNDS], single[RUNTIME_ROUNDS], speeds[RUNTIME_ROUNDS],
+        shares[RUNTIME_ROUNDS], times[RUNTIME_ROUNDS];
+    int rounds = runtime_rounds(report), other_rounds = report->quick ? 1 : rounds;
     struct runtime_spec spec = {
         .steps = RUNTIME_STEPS,
         .total = report->quick ? 20000 : 100000,
@@ -129,16 +160,18 @@ measure_ratios(struct runtime_report *report)
         speeds[i] = drained[i].per_s;
         shares[i] = speeds[i] / batched[i];
         times[i] = speeds[i] / single[i];
+        for (size_t f = 0; f < FORMS && i < other_rounds; f++)
+            measure_form(report, &forms[f], &spec, batched[i], speeds[i], &others[f], i);
     }
-    memcpy(bare, batched, sizeof(bare)); /* In the order of the rounds. */
     say_speed(report, "three_steps_bare", BATCH, BATCH_CONNECTIONS, batched, rounds);
     say_speed(report, "three_steps_bare_one_by_one", 1, SINGLE_CONNECTIONS, single, rounds);
     say_speed(report, "three_steps_pawl", 0, 0, speeds, rounds);
-    say_ratio(report, "three_steps_ratio", "of the yardstick", 0.3, 0.4, shares, rounds);
+    say_ratio(report, "three_steps_ratio", "of the yardstick", 0.45, 0.55, shares, rounds);
     say_ratio(report, "three_steps_ratio_one_by_one", "times the yardstick one by one", 3, 0, times,
         rounds);
     say_costs(report, "three_steps", drained, rounds);
-    measure_pulled(report, &spec, bare);
+    for (size_t f = 0; f < FORMS; f++)
+        say_form(report, &forms[f], &others[f], other_rounds);
 }
 
 static void

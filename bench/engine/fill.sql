@@ -104,13 +104,13 @@ begin
 end
 $$;
 
--- What a search must find in spite of newer runs: a run with a key, and one failure in a thousand of a hundred thousand runs; then p_newer
+-- What a search must find in spite of newer runs: a run with a key and a tag, and one failure in a thousand of a hundred thousand runs; then p_newer
 -- runs that succeeded. All within the last hour.
 create function bench.fill_searched(p_newer bigint)
 returns void
 language sql
 as $$
-    select from pawl.trigger('bench.run', '{}', key => 'wanted', id => bench.id(now() - interval '50 min', 1));
+    select from pawl.trigger('bench.run', '{}', key => 'wanted', id => bench.id(now() - interval '50 min', 1), tags => array['wanted']);
     insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, session_id, triggered_at, started_at,
                           ended_at, rolled_back, input_apart, tenant, input, output)
     select bench.id(n.at, n.n), 1, n.status, 100, bench.queue('bench.run'), 1, 1, 4294967297, n.at, n.at, n.at, false, false, '',
@@ -121,6 +121,9 @@ as $$
         union all
         select now() - interval '40 min' + n * interval '1 us', n, 's' from generate_series(1, p_newer) n
     ) n (at, n, status);
+    insert into pawl_data.tag (run_id, tenant, tag)
+    select bench.id(now() - interval '40 min' + n * interval '1 us', n), '', t
+    from generate_series(1, p_newer) n, unnest(array['newer', 'number=' || n]) t;
 $$;
 
 create function bench.fill_keys(p_from bigint, p_count bigint)
