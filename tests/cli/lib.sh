@@ -75,6 +75,19 @@ until_true() {
     sed 's/^/# /' "$work/worker.err" 2>/dev/null
     exit 1
 }
+# taken PID: whether a process has taken the SIGTERM that was sent to it; two that still wait are one.
+taken() {
+    local waiting
+    for waiting in $(sed -nE 's/^(ShdPnd|SigPnd):[[:space:]]*//p' "/proc/$1/status"); do
+        [ $((0x$waiting & 0x4000)) = 0 ] || return 1
+    done
+}
+# terminate_twice PID: the second signal ends what a worker executes.
+terminate_twice() {
+    kill "$1"
+    until_true 'the first signal is taken' taken "$1"
+    kill "$1"
+}
 sql() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 "$@"; }
 
 # One server of tmux for all terminals of a test: one that ends with its last terminal may be asked for the next as it goes.
@@ -85,13 +98,13 @@ in_tmux() { tmux -S "$work/tmux" -f "$work/tmux.conf" "$@"; }
 terminal() {
     local width=$1 height=$2 name=t$RANDOM
     shift 2
-    printf 'exec 2>&1\n%s\nprintf "%%s\\n" "exit $?" >%q\nsleep 600\n' "$*" "$work/$name.done" >"$work/$name.sh"
+    # The title comes behind the output, so tmux has read all of it when it has read the title.
+    printf 'exec 2>&1\n%s\nprintf "\\033]2;%s\\007"\nsleep 600\n' "$*" "ended-$name" >"$work/$name.sh"
     in_tmux new-session -d -s "$name" -x "$width" -y "$height" "bash $work/$name.sh"
     for _ in $(seq $((1200 * ${PAWL_PATIENCE:-1}))); do
-        [ ! -e "$work/$name.done" ] || break
+        [ "$(in_tmux display-message -p -t "$name" '#{pane_title}' 2>/dev/null)" != "ended-$name" ] || break
         sleep 0.05
     done
-    sleep 0.1
     in_tmux capture-pane -p -t "$name" | sed 's/ *$//' | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
     in_tmux kill-session -t "$name" 2>/dev/null
 }

@@ -36,7 +36,7 @@ read_all(const pawl_config *config)
     size_t size;
 
     fuzz_check(pw_config_settings(config, &settings, &err) == PAWL_OK, "what was taken is no good");
-    fuzz_check(settings.lease_ms > 0 && settings.concurrency > 0 && settings.connections > 0 &&
+    fuzz_check(settings.lease_ms > 0 && settings.concurrency >= 0 && settings.connections > 0 &&
             settings.payload_max > 0 && settings.batch_max > 0,
         "a setting beyond its bounds");
     for (at = settings.runtimes; pw_settings_runtime(&at, &name, &size);)

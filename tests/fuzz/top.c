@@ -17,6 +17,8 @@ static const char *const workers_columns[] = {
     "worker", "state", "held", "lease_until", "running", NULL};
 static const char *const metrics_columns[] = {
     "succeeded", "failed", "cancelled", "mean_seconds", "mean_wait_seconds", "minute", NULL};
+static const char *const pauses_columns[] = {
+    "subject", "paused_by", "why", "refuses_triggers", NULL};
 static const char *const run_columns[] = {"error", NULL};
 static const char *const now_columns[] = {"now", NULL};
 
@@ -25,7 +27,7 @@ static const struct {
     const char *const *columns;
 } verbs[] = {{"list_runs", runs_columns}, {"list_queues", queues_columns},
     {"list_workers", workers_columns}, {"metrics", metrics_columns}, {"now", now_columns},
-    {"get_run", run_columns}, {"result", run_columns}};
+    {"list_pauses", pauses_columns}, {"get_run", run_columns}, {"result", run_columns}};
 
 pawl_status
 pawl_client_call(pawl_client *client, const char *verb, const char *const *names,

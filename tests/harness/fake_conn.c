@@ -148,17 +148,36 @@ make_clock(void)
     return result;
 }
 
+/* Notes what a test asks about a request. */
+static void
+note_request(const struct pw_stmt *stmt, const struct pw_params *params, int turn)
+{
+    int last = -1;
+
+    for (int i = 0; i < params->count; i++)
+        if (stmt->types[i] == PW_TYPE_BOOL)
+            last = i;
+    fake_conn.sent_us[turn] = pw_now_us();
+    fake_conn.last_bool[turn] =
+        last >= 0 && params->sizes[last] == 1 && params->values[last][0] == 1;
+    for (int i = 0; stmt->number == PW_STMT_TRIGGER && i < 6; i++)
+        fake_conn.id_ms[turn] = fake_conn.id_ms[turn] << 8 | (unsigned char)params->values[7][i];
+}
+
 int
 pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
     void *tag, struct pw_error *err)
 {
     (void)conn;
-    (void)params;
     memset(&fake_conn.reply, 0, sizeof(fake_conn.reply));
     fake_conn.reply.tag = tag;
     if (stmt->number == PW_STMT_CLOCK) {
+        fake_conn.clock_read_us = pw_now_us() + fake_conn.clock_slow_us;
+        while (pw_now_us() < fake_conn.clock_read_us)
+            ;
         fake_conn.clocks++;
         fake_conn.reply.rows.result = make_clock();
+        fake_conn.clock_us -= fake_conn.clock_back_us;
         fake_conn.has_reply = true;
         if (fake_conn.clock_ends > 0) {
             fake_conn.clock_ends--;
@@ -171,8 +190,9 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
         err->retryable = true;
         return PAWL_ECONN;
     }
-    fake_conn.sends++;
     assert_true(fake_conn.turn_at < fake_conn.turn_count);
+    note_request(stmt, params, fake_conn.turn_at);
+    fake_conn.sends++;
     fake_conn.turn = &fake_conn.turns[fake_conn.turn_at++];
     if (fake_conn.turn->what == FAKE_SEND_NO_MEMORY) {
         pw_error_oom(err);

@@ -42,16 +42,22 @@ extern struct fake_conn {
     int turn_count;
     int turn_at;
     int opens, closes, sends, clocks;
-    int fail_opens;    /* so many attempts to connect fail */
-    int open_status;   /* what pw_conn_open() itself returns */
-    bool unretryable;  /* and those that fail are not to be repeated */
-    bool late_connect; /* connecting takes until the deadline */
-    bool dead_at_rest; /* the connection is found broken before the next request */
-    int clock_ends;    /* so many connections break behind their answer to the clock */
-    bool no_time;      /* pawl.now() answers nonsense */
-    bool unverified;   /* the server is on another host */
-    int64_t clock_us;
-    int epoch; /* at most 127 */
+    bool last_bool[FAKE_TURNS_MAX];  /* of each request: whether its last boolean is true */
+    int64_t sent_us[FAKE_TURNS_MAX]; /* and when it was sent */
+    int64_t id_ms[FAKE_TURNS_MAX];   /* and the time in its id, if it triggers one run */
+    int fail_opens;                  /* so many attempts to connect fail */
+    int open_status;                 /* what pw_conn_open() itself returns */
+    bool unretryable;                /* and those that fail are not to be repeated */
+    bool late_connect;               /* connecting takes until the deadline */
+    bool dead_at_rest;               /* the connection is found broken before the next request */
+    int clock_ends;        /* so many connections break behind their answer to the clock */
+    bool no_time;          /* pawl.now() answers nonsense */
+    bool unverified;       /* the server is on another host */
+    int64_t clock_us;      /* what the clock of the server shows whenever it is read */
+    int64_t clock_back_us; /* by how much it is set back each time it was read */
+    int64_t clock_slow_us; /* how long a request for the clock takes to the server */
+    int64_t clock_read_us; /* when the server has read it, by pw_now_us() */
+    int epoch;             /* at most 127 */
     enum pw_conn_state state;
     bool has_reply;
     struct pw_reply reply;

@@ -201,6 +201,25 @@ pw_task_foreign(const struct pw_task *task)
     return false;
 }
 
+void
+pw_task_notify(struct pw_notice *notice, int reason)
+{
+    notice->pending |= 1U << reason;
+}
+
+void
+pw_task_drop_notice(struct pw_notice *notice, int reason)
+{
+    notice->pending &= ~(1U << reason);
+}
+
+void
+pw_task_watch(struct pw_task *task, int64_t deadline_us)
+{
+    (void)task;
+    (void)deadline_us;
+}
+
 bool
 pw_worker_here(const pawl_worker *given, struct pw_error *err)
 {

@@ -393,7 +393,7 @@ a_run_that_is_taken_away_while_it_is_locked_is_told_so(void **state)
     PGconn *other = race_connect_direct();
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "busy.taken", tell_first, &tale);
     scene_work(scene);
     scene_trigger(scene, "busy.taken", "{}");

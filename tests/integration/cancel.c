@@ -157,7 +157,7 @@ a_handler_that_looks_learns_of_a_cancel_by_heartbeat(void **state)
     struct tale tale = {0};
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "cancel.watchful", watchful, &tale);
     scene_work(scene);
     scene_trigger(scene, "cancel.watchful", "{}");
@@ -269,7 +269,7 @@ a_run_that_is_out_of_time_ends_with_an_error_of_the_worker(void **state)
     gate_init(&tale.gate);
     gate_open(&tale.gate);
     scene_do(scene,
-        "select pawl.create_workflow('cancel.late', run_timeout => '400 ms', max_attempts => 9)",
+        "select pawl.create_workflow('cancel.late', run_timeout => '3 s', max_attempts => 9)",
         NULL);
     scene_handle(scene, "cancel.late", watchful, &tale);
     scene_work(scene);
@@ -303,7 +303,7 @@ a_run_that_is_out_of_time_starts_no_further_step(void **state)
     struct tale tale = {0};
 
     scene_do(scene,
-        "select pawl.create_workflow('cancel.dawdle', run_timeout => '500 ms', max_attempts => 9)",
+        "select pawl.create_workflow('cancel.dawdle', run_timeout => '3 s', max_attempts => 9)",
         NULL);
     scene_handle(scene, "cancel.dawdle", dawdle, &tale);
     scene_work(scene);
@@ -327,7 +327,7 @@ a_child_that_executes_learns_that_its_parent_was_cancelled(void **state)
     struct tale tale = {0};
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "cancel.watchful", watchful, &tale);
     scene_handle(scene, "cancel.parent", parent, NULL);
     scene_work(scene);
@@ -410,7 +410,7 @@ a_paused_run_starts_no_further_step_and_no_attempt_is_consumed(void **state)
     int steps;
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "cancel.endless", endless, &tale);
     scene_work(scene);
     scene_trigger(scene, "cancel.endless", "{}");

@@ -267,8 +267,8 @@ static void
 an_outage_longer_than_the_time_for_a_call_is_an_error(void **state)
 {
     struct scene *scene = *state;
-    pawl_client *hasty = fixture_client(
-        (const char *[]){"database", scene->database, "call_timeout", "300ms", NULL});
+    pawl_client *hasty =
+        fixture_client((const char *[]){"database", scene->database, "call_timeout", "3s", NULL});
 
     proxy_mode(scene->proxy, PROXY_REFUSE, 0);
     proxy_cut_all(scene->proxy);
@@ -288,8 +288,8 @@ a_reply_that_does_not_come_in_time_is_unknown_for_what_writes(void **state)
 {
     struct scene *scene = *state;
     char other_id[PAWL_ID_SIZE];
-    pawl_client *hasty = fixture_client(
-        (const char *[]){"database", scene->database, "call_timeout", "300ms", NULL});
+    pawl_client *hasty =
+        fixture_client((const char *[]){"database", scene->database, "call_timeout", "3s", NULL});
 
     fixture_trigger(hasty, scene->workflow, scene->run_id);
     proxy_mode(scene->proxy, PROXY_BLACKHOLE, 0);
@@ -315,8 +315,8 @@ what_was_triggered_without_a_reply_is_found_by_its_id(void **state)
         {.text = "pawl_trigger_many", .when = PROXY_AFTER}};
     struct scene *scene = *state;
     char ids[3][PAWL_ID_SIZE];
-    pawl_client *hasty = fixture_client(
-        (const char *[]){"database", scene->database, "call_timeout", "1500ms", NULL});
+    pawl_client *hasty =
+        fixture_client((const char *[]){"database", scene->database, "call_timeout", "3s", NULL});
     uint32_t flags = 77;
 
     for (int i = 0; i < 3; i++)

@@ -441,6 +441,62 @@ a_run_that_never_was_is_not_found(void **state)
         PAWL_ENOTFOUND, &scene->error);
 }
 
+/* Asks for these runs. Returns the rows; the caller frees them. */
+static pawl_rows *
+wait_any(struct scene *scene, const char *const *ids, size_t count, int64_t timeout_ms,
+    pawl_status wanted)
+{
+    pawl_rows *rows = NULL;
+
+    fixture_expect(
+        pawl_client_wait_any(scene->client, ids, count, timeout_ms, &rows, &scene->error), wanted,
+        &scene->error);
+    return rows;
+}
+
+static void
+one_client_waits_for_many_runs(void **state)
+{
+    struct scene *scene = *state;
+    char ids[1000][PAWL_ID_SIZE];
+    const char *list[1001] = {absent_id};
+    pawl_rows *rows;
+
+    for (int i = 0; i < 1000; i++)
+        pawl_trigger_add(scene->trigger, pawl_text("{}"), NULL);
+    fixture_expect(
+        pawl_client_trigger_many(scene->client, scene->trigger, ids[0], NULL, &scene->error),
+        PAWL_OK, &scene->error);
+    for (int i = 0; i < 1000; i++)
+        list[i] = ids[i];
+    assert_null(wait_any(scene, list, 1000, 0, PAWL_ETIMEOUT));
+    assert_null(wait_any(scene, list, 1000, 50, PAWL_ETIMEOUT));
+    fixture_expect(pawl_client_cancel(scene->client, ids[700], "enough", 0, &scene->error), PAWL_OK,
+        &scene->error);
+    rows = wait_any(scene, list, 1000, 300000, PAWL_OK);
+    assert_int_equal(pawl_rows_count(rows), 1);
+    assert_string_equal(pawl_rows_text(rows, 0, "run_id"), ids[700]);
+    assert_string_equal(pawl_rows_text(rows, 0, "status"), "CANCELLED");
+    assert_null(pawl_rows_text(rows, 0, "output"));
+    assert_non_null(strstr(pawl_rows_text(rows, 0, "error"), "enough"));
+    pawl_rows_free(rows);
+    list[3] = absent_id;
+    rows = wait_any(scene, list, 4, 300000, PAWL_OK);
+    assert_int_equal(pawl_rows_count(rows), 1);
+    assert_string_equal(pawl_rows_text(rows, 0, "status"), "NOT_FOUND");
+    pawl_rows_free(rows);
+    list[1000] = absent_id;
+    assert_null(wait_any(scene, list, 1001, 0, PAWL_EINVAL));
+    assert_null(wait_any(scene, list, 0, 0, PAWL_EINVAL));
+    assert_null(wait_any(scene, list, 1, -1, PAWL_EINVAL));
+    list[0] = "x";
+    assert_null(wait_any(scene, list, 1, 0, PAWL_EINVAL));
+    assert_null(wait_any(scene, NULL, 1, 0, PAWL_EINVAL));
+    list[0] = absent_id;
+    fixture_expect(pawl_client_wait_any(scene->client, list, 1, 0, NULL, &scene->error),
+        PAWL_EINVAL, &scene->error);
+}
+
 static void
 a_signal_is_kept_for_its_run_each_time(void **state)
 {
@@ -736,6 +792,7 @@ main(void)
         cmocka_unit_test_setup_teardown(a_run_that_a_transaction_holds_is_busy, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wake_ends_a_delay_and_nothing_else, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_that_never_was_is_not_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_client_waits_for_many_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_signal_is_kept_for_its_run_each_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(events_of_one_client_keep_their_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(

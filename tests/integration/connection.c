@@ -408,7 +408,7 @@ a_session_hears_what_it_listens_to(void **state)
     char payload[8];
 
     (void)state;
-    assert_int_equal(pw_conn_listen(conn, 4294967299, NULL, &err), PAWL_OK);
+    assert_int_equal(pw_conn_listen(conn, 4294967299, true, NULL, &err), PAWL_OK);
     assert_int_equal(pw_conn_wait(conn, soon(), &err), PAWL_OK);
     assert_true(pw_conn_take(conn, &reply));
     assert_int_equal(reply.status, PAWL_OK);

@@ -122,7 +122,7 @@ a_default_of_read_only_is_reported_and_its_end_is_noticed(void **state)
     scene_do(scene, "select pawl.create_workflow('defaults.read')", NULL);
     set_default(scene, "default_transaction_read_only", "on");
     scene_do(scene, "set default_transaction_read_only to off", NULL);
-    assert_int_equal(pawl_config_set(config, "call_timeout", "500ms", &error), PAWL_OK);
+    assert_int_equal(pawl_config_set(config, "call_timeout", "3s", &error), PAWL_OK);
     assert_int_equal(pawl_client_open(config, &client, &error), PAWL_OK);
     /* Reading works. */
     assert_int_equal(pawl_client_call(client, "list_runs", NULL, NULL, 0, &rows, &error), PAWL_OK);
@@ -131,7 +131,7 @@ a_default_of_read_only_is_reported_and_its_end_is_noticed(void **state)
     scene_has(pawl_error_message(error), "default_transaction_read_only is on");
     scene_has(pawl_error_hint(error), "alter role NAME set default_transaction_read_only to off");
     pawl_error_free(error);
-    scene_set(scene, "connect_timeout", "500ms");
+    scene_set(scene, "connect_timeout", "3s");
     scene_handle(scene, "defaults.read", step_and_sleep, NULL);
     assert_int_equal(pawl_worker_start(scene->worker, &error), PAWL_ECONN);
     scene_has(pawl_error_message(error), "default_transaction_read_only is on");

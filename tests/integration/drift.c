@@ -185,10 +185,78 @@ thirty_handlers_that_do_not_fit_their_records_are_all_noticed(void **state)
     assert_int_equal(tale.wrong, 0);
 }
 
+/* Code of three ages: without the change point, with it ahead of the sleep, and with it after the sleep. */
+enum age {
+    OLD,
+    AHEAD,
+    AFTER
+};
+
+struct taxes {
+    enum age age;
+};
+
+static pawl_status
+note(pawl_run *run, void *userdata, pawl_bytes *output)
+{
+    return pawl_run_printf(run, output, "%d", *(int *)userdata);
+}
+
+static pawl_status
+bill(pawl_run *run, pawl_bytes input, pawl_bytes *output)
+{
+    const struct taxes *taxes = pawl_run_userdata(run);
+    int is_new = taxes->age == OLD ? 0 : -1;
+    pawl_status status = pawl_step(run, "order", note, &(int){7}, NULL);
+
+    (void)input;
+    if (status == PAWL_OK && taxes->age == AHEAD)
+        status = pawl_run_changed(run, "new-tax", &is_new);
+    if (status == PAWL_OK)
+        status = pawl_sleep(run, "nap", 1000);
+    if (status == PAWL_OK && taxes->age == AFTER)
+        status = pawl_run_changed(run, "new-tax", &is_new);
+    return status == PAWL_OK ? pawl_step(run, "bill", note, &is_new, output) : status;
+}
+
+/* The output of a run that was begun by old code, and goes on with code of this age. */
+static const char *
+go_on_with(struct scene *scene, struct taxes *taxes, enum age first, enum age then)
+{
+    taxes->age = first;
+    scene_trigger(scene, "drift.bill", "{}");
+    go_on(scene);
+    assert_string_equal(scene_state(scene, scene->run_id), "PAUSED sleep");
+    taxes->age = then;
+    scene_advance(scene, 2000);
+    go_on(scene);
+    return scene_wait(scene, scene->run_id, PAWL_OK);
+}
+
+static void
+a_change_point_keeps_old_runs_on_old_code(void **state)
+{
+    struct scene *scene = *state;
+    struct taxes taxes = {OLD};
+
+    scene_handle(scene, "drift.bill", bill, &taxes);
+    scene_start(scene);
+    /* The old run sleeps already: it has been beyond a point ahead of the sleep, but not beyond one after it. */
+    assert_string_equal(go_on_with(scene, &taxes, OLD, AHEAD), "0");
+    assert_string_equal(scene_steps(scene, scene->run_id),
+        "order#1 SUCCESS 7, nap#1 SUCCESS, new-tax#1 SUCCESS false, bill#1 SUCCESS 0");
+    assert_string_equal(go_on_with(scene, &taxes, OLD, AFTER), "1");
+    /* A new run gets the new code, on every replay. */
+    assert_string_equal(go_on_with(scene, &taxes, AHEAD, AHEAD), "1");
+    assert_string_equal(go_on_with(scene, &taxes, AFTER, AFTER), "1");
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_change_point_keeps_old_runs_on_old_code, scene_set_up_stopped, scene_tear_down),
         cmocka_unit_test_setup_teardown(
             thirty_handlers_that_do_not_fit_their_records_are_all_noticed, scene_set_up_stopped,
             scene_tear_down),

@@ -16,7 +16,8 @@
 #include <cmocka.h>
 
 enum {
-    THREADS = 8
+    THREADS = 8,
+    DEFAULT_THREADS = 16,
 };
 
 /* Says which handler it is: userdata is its name, as JSON. */
@@ -318,6 +319,27 @@ as_many_handlers_as_the_setting_says_execute_at_once(void **state)
     gate_done(&gate);
 }
 
+/* With default settings there are more only while handlers take little time. These have not finished at all. */
+static void
+sixteen_handlers_that_block_execute_at_once_by_default(void **state)
+{
+    struct scene *scene = *state;
+    struct gate gate;
+
+    gate_init(&gate);
+    scene_handle(scene, "executor.meet", meet, &gate);
+    scene_work(scene);
+    for (int i = 0; i < DEFAULT_THREADS + 1; i++)
+        scene_trigger(scene, "executor.meet", "{}");
+    gate_await(&gate, DEFAULT_THREADS);
+    assert_string_equal(scene_state(scene, scene->run_id), "QUEUED");
+    assert_int_equal(pawl_worker_counter(scene->worker, "held"), DEFAULT_THREADS);
+    gate_open(&gate);
+    assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"blocked\"");
+    (void)scene_rest(scene);
+    gate_done(&gate);
+}
+
 static void
 a_descriptor_that_becomes_readable_drains_the_worker(void **state)
 {
@@ -413,6 +435,7 @@ main(void)
         TEST(the_library_can_be_loaded_by_a_program_that_does_not_link_it),
         TEST(a_worker_works_with_the_smallest_batches_and_the_least_connections),
         TEST(as_many_handlers_as_the_setting_says_execute_at_once),
+        TEST(sixteen_handlers_that_block_execute_at_once_by_default),
         TEST(a_descriptor_that_becomes_readable_drains_the_worker),
         TEST(an_operator_drains_a_worker),
         TEST(a_run_that_a_worker_has_no_function_for_is_left_to_another),

@@ -19,7 +19,7 @@ enum {
     FORKS = 1000, /* at a tenth: 100 */
     CHILD_S = 20, /* a child that takes longer hangs */
     HANG = 99,    /* its exit code then is another one than this */
-    WAIT_MS = 30000,
+    WAIT_MS = 300000,
 };
 
 static const char workflow[] = "fork.test";

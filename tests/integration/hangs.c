@@ -80,7 +80,7 @@ a_commit_that_is_not_answered_goes_again_on_another_connection(void **state)
     (void)snprintf(
         database, sizeof(database), "host=%s port=%s", getenv("PGHOST"), getenv("PGPORT"));
     scene_set(scene, "listen_database", database);
-    scene_set(scene, "lease", "500ms"); /* and five seconds are the time for a commit */
+    scene_set(scene, "lease", "3s"); /* and five seconds are the time for a commit */
     begin(scene, &tale);
     proxy_mode(proxy, PROXY_HOLD, 0);
     gate_open(&tale.gate);

@@ -61,6 +61,20 @@ slow(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     return status;
 }
 
+/* Waits until a counter of the worker is in this range. */
+static void
+until_counted(struct scene *scene, const char *counter, int64_t least, int64_t most)
+{
+    int64_t deadline_ms = scene_now_ms() + scene_patience_ms;
+    int64_t value;
+
+    while ((value = pawl_worker_counter(scene->worker, counter)) < least || value > most) {
+        if (scene_now_ms() > deadline_ms)
+            fail_msg("%s is %ld", counter, (long)value);
+        scene_breathe();
+    }
+}
+
 static void
 begin(struct scene *scene, struct tale *tale)
 {
@@ -93,7 +107,7 @@ a_worker_that_was_swept_drops_everything_and_registers_again(void **state)
     struct scene *scene = *state;
     struct tale tale = {0};
 
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     begin(scene, &tale);
     /* As if nobody had heard of it for long; in one transaction, so that no heartbeat comes in between. */
     scene_do(scene,
@@ -139,7 +153,7 @@ a_run_that_was_taken_and_claimed_again_is_two_claims_for_its_worker(void **state
     struct tale tale = {0};
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "1s");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "lease.talk", talk, &tale);
     scene_work(scene);
     scene_trigger(scene, "lease.talk", "{}");
@@ -154,8 +168,7 @@ a_run_that_was_taken_and_claimed_again_is_two_claims_for_its_worker(void **state
     /* The worker has it again; then the first execution ends, and the second must still be known. */
     scene_until(scene, "select place = 'h' from pawl_data.task where run_id = $1", scene->run_id);
     gate_open(&tale.gate);
-    while (pawl_worker_counter(scene->worker, "held") > 1)
-        scene_breathe();
+    until_counted(scene, "held", 0, 1);
     scene_do(scene, "select pawl.cancel(array[$1]::uuid[])", scene->run_id);
     (void)scene_wait(scene, scene->run_id, PAWL_ECANCELLED);
     (void)scene_rest(scene);
@@ -175,7 +188,7 @@ a_worker_that_was_swept_is_notified_as_before(void **state)
         skip(); /* a pooler passes no notifications on */
     gate_init(&tale.gate);
     gate_open(&tale.gate);
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_set(scene, "poll", "1h");
     scene_handle(scene, "lease.slow", slow, &tale);
     scene_work(scene);
@@ -187,8 +200,7 @@ a_worker_that_was_swept_is_notified_as_before(void **state)
             " perform pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()"
             " and datname = current_database() and query ilike '%listen%'; end $$",
             NULL);
-        while (pawl_worker_counter(scene->worker, "sessions") < i + 2)
-            scene_breathe();
+        until_counted(scene, "sessions", i + 2, INT64_MAX);
         scene_until(scene,
             "select count(*) = 1 from pawl_data.worker where handles = '{lease.slow}' and ended_at "
             "is"
@@ -209,7 +221,7 @@ a_worker_goes_on_when_the_epoch_is_raised(void **state)
     struct scene *scene = *state;
     struct tale tale = {0};
 
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     begin(scene, &tale);
     scene_do(scene, "select pawl.raise_epoch('a test')", NULL);
     gate_await(&tale.gate, 2);
@@ -320,11 +332,13 @@ a_handler_that_only_asks_learns_that_the_lease_is_lost(void **state)
     struct tale tale = {0};
     int64_t began_ms;
 
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "lease.ask", ask_only, &tale);
     scene_work(scene);
     scene_trigger(scene, "lease.ask", "{}");
-    while (tale.executed == 0)
+    scene_until(scene, "select t.state($1) = 'RUNNING'", scene->run_id);
+    began_ms = scene_now_ms();
+    while (tale.executed == 0 && scene_now_ms() - began_ms < scene_patience_ms)
         scene_breathe();
     /* Nobody claims it meanwhile: a worker that has a run for the second time knows that the first claim is over. */
     scene_do(scene, "select pawl.pause_workflow('lease.ask')", NULL);
@@ -547,7 +561,7 @@ static const pawl_declaration in_a_process[] = {
     {sizeof(pawl_declaration), "lease.frozen", frozen, NULL, {NULL}},
     {sizeof(pawl_declaration), "lease.process", tell_well, NULL, {NULL}},
 };
-static const char *const process_settings[] = {"lease", "500ms", "worker_name", "frozen", NULL};
+static const char *const process_settings[] = {"lease", "3s", "worker_name", "frozen", NULL};
 
 /* A process whose handler is in its first step. */
 static struct killer *

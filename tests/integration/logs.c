@@ -3,6 +3,7 @@
 #include "race.h"
 #include "scene.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,6 +142,50 @@ a_connection_that_is_refused_tells_no_password(void **state)
     check_log(scene);
 }
 
+/* Returns true if the lines that are kept have one of this event; takes all of them. */
+static bool
+fetch(struct scene *scene, const char *event)
+{
+    const pawl_log_line *line = NULL;
+    bool found = false;
+
+    while (pawl_worker_log_next(scene->worker, &line) == PAWL_OK) {
+        assert_true(line->level <= PAWL_LOG_INFO && line->at_us > 0);
+        assert_int_equal(line->dropped, 0);
+        found = found || strcmp(line->event, event) == 0;
+    }
+    return found;
+}
+
+static void
+lines_are_kept_until_they_are_fetched(void **state)
+{
+    struct scene *scene = *state;
+    struct pollfd ready = {.events = POLLIN};
+    const pawl_log_line *line = NULL;
+
+    pawl_config_keep_log(scene->config, PAWL_LOG_INFO);
+    scene_set(scene, "application_name", "logs_kept");
+    scene_handle(scene, "logs.kept", NULL, NULL);
+    assert_int_equal(pawl_worker_log_next(scene->worker, &line), PAWL_ETIMEOUT);
+    scene_start(scene);
+    ready.fd = pawl_worker_fd(scene->worker);
+    assert_int_equal(poll(&ready, 1, 0), 1);
+    assert_true(fetch(scene, "worker_registered"));
+    assert_int_equal(poll(&ready, 1, 0), 0);
+    /* The callback has it, too. */
+    scene_until_logged(scene, "worker_registered");
+    scene_do(scene,
+        "select count(pg_terminate_backend(pid)) from pg_stat_activity where application_name = "
+        "'logs_kept' and datname = current_database()",
+        NULL);
+    do
+        assert_int_equal(poll(&ready, 1, scene_patience_ms), 1);
+    while (!fetch(scene, "connection_lost"));
+    assert_int_equal(pawl_worker_log_next(scene->worker, NULL), PAWL_EINVAL);
+    assert_int_equal(pawl_worker_log_next(NULL, &line), PAWL_EINVAL);
+}
+
 int
 main(void)
 {
@@ -149,6 +194,7 @@ main(void)
         TEST(payloads_are_in_no_field),
         TEST(what_happens_to_connections_and_leases_tells_no_password),
         TEST(a_connection_that_is_refused_tells_no_password),
+        TEST(lines_are_kept_until_they_are_fetched),
 #undef TEST
     };
 

@@ -185,7 +185,7 @@ a_step_that_lasts_is_seen_by_others_through_the_heartbeat(void **state)
     struct tale tale = {0};
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "500ms");
+    scene_set(scene, "lease", "3s");
     scene_set(scene, "worker_name", "lasting-worker");
     scene_handle(scene, "notes.lasting", lasting, &tale);
     scene_work(scene);
@@ -236,7 +236,7 @@ more_long_steps_than_a_heartbeat_can_tell_cost_no_lease(void **state)
     char lease[64];
 
     assert_non_null(runs);
-    scene_set(scene, "lease", "500ms");
+    scene_set(scene, "lease", "3s");
     scene_set(scene, "concurrency", "1000");
     scene_handle(scene, "notes.many", NULL, NULL);
     scene_start(scene);
@@ -253,7 +253,7 @@ more_long_steps_than_a_heartbeat_can_tell_cost_no_lease(void **state)
         scene_text(scene,
             "select lease_until from pawl.list_workers() where handles = '{notes.many}'", NULL));
     scene_until(scene,
-        "select lease_until > $1::timestamptz + interval '1 s' from pawl.list_workers()"
+        "select lease_until > $1::timestamptz + interval '6 s' from pawl.list_workers()"
         " where handles = '{notes.many}'",
         lease);
     assert_int_equal(pawl_worker_counter(scene->worker, "lease_lost"), 0);

@@ -333,13 +333,17 @@ many_turns(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 {
     struct tale *tale = pawl_run_userdata(run);
     int count = strcmp(input.data, "1") == 0 ? MANY : FEW;
-    int64_t began_us = used_us();
+    int64_t *best_us = &tale->replay_us[count == MANY];
+    int64_t began_us = used_us(), took_us;
     pawl_status status = PAWL_OK;
 
     (void)output;
     for (int i = 0; i < count && status == PAWL_OK; i++)
         status = pawl_step(run, "turn", give_nothing, tale, NULL);
-    tale->replay_us[count == MANY] = used_us() - began_us;
+    /* The best of three: what a machine does beside it makes one of them longer. */
+    took_us = used_us() - began_us;
+    if (*best_us == 0 || took_us < *best_us)
+        *best_us = took_us;
     return status;
 }
 
@@ -373,8 +377,10 @@ five_thousand_steps_are_replayed_in_linear_time(void **state)
     scene_do(scene, "select pawl.create_workflow('payloads.many')", NULL);
     (void)snprintf(session, sizeof(session), "%s",
         scene_text(scene, "select session from pawl.register('hand', '{payloads.many}')", NULL));
-    record_turns(scene, session, "0", FEW);
-    record_turns(scene, session, "1", MANY);
+    for (int i = 0; i < 3; i++) {
+        record_turns(scene, session, "0", FEW);
+        record_turns(scene, session, "1", MANY);
+    }
     scene_do(scene, "select pawl.leave($1)", session);
     scene_handle(scene, "payloads.many", many_turns, &tale);
     scene_start(scene);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -83,6 +85,53 @@ the_descriptor_is_readable_while_there_is_something_to_take(void **state)
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "7");
 }
 
+/* Event loops that register the descriptor once and hear only of edges, as tokio and libev do. */
+static void
+every_arrival_is_an_edge(void **state)
+{
+    struct scene *scene = *state;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    pawl_run *runs[2] = {NULL, NULL}, *came = NULL;
+    int poller = epoll_create1(EPOLL_CLOEXEC);
+    int reason = 0;
+
+    scene_handle(scene, "pull.edge", NULL, NULL);
+    scene_start(scene);
+    assert_int_equal(epoll_ctl(poller, EPOLL_CTL_ADD, pawl_worker_fd(scene->worker), &event), 0);
+    assert_int_equal(pawl_worker_notice(scene->worker, &came, &reason), PAWL_ETIMEOUT);
+    assert_int_equal(epoll_wait(poller, &event, 1, 0), 0);
+    /* A second run is an edge while the first one has not been taken. A claim that found none may have been another. */
+    for (int i = 0; i < 2; i++) {
+        scene_trigger(scene, "pull.edge", "{}");
+        assert_int_equal(epoll_wait(poller, &event, 1, scene_patience_ms), 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        while (take(scene, 0, &runs[i]) == PAWL_ETIMEOUT)
+            assert_int_equal(epoll_wait(poller, &event, 1, scene_patience_ms), 1);
+        assert_non_null(runs[i]);
+        pawl_run_set_nonblocking(runs[i]);
+    }
+    assert_int_equal(take(scene, 0, &came), PAWL_ETIMEOUT);
+    assert_int_equal(epoll_wait(poller, &event, 1, 0), 0);
+    /* An answer is one, and a notice is. */
+    assert_int_equal(pawl_step(runs[0], "one", one, NULL, NULL), PAWL_PENDING);
+    assert_int_equal(epoll_wait(poller, &event, 1, scene_patience_ms), 1);
+    pawl_run_set_option(runs[1], "timeout_ms", "20");
+    assert_int_equal(pawl_step_begin(runs[1], "late", NULL), PAWL_EXECUTE);
+    assert_int_equal(epoll_wait(poller, &event, 1, scene_patience_ms), 1);
+    assert_int_equal(take(scene, 0, &came), PAWL_OK);
+    assert_int_equal(pawl_step(runs[0], "one", one, NULL, NULL), PAWL_OK);
+    assert_int_equal(pawl_worker_notice(scene->worker, &came, &reason), PAWL_OK);
+    assert_ptr_equal(came, runs[1]);
+    pawl_run_finish(runs[0], PAWL_OK, pawl_text("1"));
+    pawl_run_finish(runs[1], PAWL_EPERMANENT, (pawl_bytes){0});
+    assert_int_equal(take(scene, 0, &came), PAWL_ETIMEOUT);
+    (void)epoll_wait(poller, &event, 1, 0);
+    pawl_worker_drain(scene->worker);
+    assert_int_equal(epoll_wait(poller, &event, 1, scene_patience_ms), 1);
+    assert_int_equal(close(poller), 0);
+}
+
 /* The database cannot be reached for longer than the lease: nobody knows whether the run is still the worker's. */
 static void
 no_call_waits_for_the_lease(void **state)
@@ -90,14 +139,15 @@ no_call_waits_for_the_lease(void **state)
     struct scene *scene = *state;
     struct proxy *proxy = proxy_new(&(struct proxy_options){0});
     pawl_run *run = NULL, *came = NULL;
+    pawl_status status = PAWL_PENDING;
     char database[200];
     int64_t began_ms;
-    int fd;
+    int fd, pending = 0;
 
     (void)snprintf(
         database, sizeof(database), "host=%s port=%d", proxy_host(proxy), proxy_port(proxy));
     scene_set(scene, "database", database);
-    scene_set(scene, "lease", "600ms");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "pull.lease", NULL, NULL);
     scene_start(scene);
     fd = pawl_worker_fd(scene->worker);
@@ -106,7 +156,7 @@ no_call_waits_for_the_lease(void **state)
     pawl_run_set_nonblocking(run);
     proxy_mode(proxy, PROXY_BLACKHOLE, 0);
     began_ms = scene_now_ms();
-    while (scene_now_ms() - began_ms < 700)
+    while (scene_now_ms() - began_ms < 3200)
         scene_breathe();
     began_ms = scene_now_ms();
     assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_PENDING);
@@ -114,11 +164,15 @@ no_call_waits_for_the_lease(void **state)
     assert_false(is_readable(fd, 100));
     proxy_mode(proxy, PROXY_NORMAL, 0);
     assert_true(is_readable(fd, scene_patience_ms));
-    assert_int_equal(take(scene, 0, &came), PAWL_OK);
-    assert_ptr_equal(came, run);
-    assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_PENDING);
-    assert_int_equal(take(scene, scene_patience_ms, &came), PAWL_OK);
-    assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_OK);
+    /* Once for the lease and once for the record; once more if this process stands still for a lease. */
+    while (status == PAWL_PENDING) {
+        assert_int_equal(take(scene, scene_patience_ms, &came), PAWL_OK);
+        assert_ptr_equal(came, run);
+        status = pawl_step(run, "one", one, NULL, NULL);
+        pending += status == PAWL_PENDING;
+    }
+    assert_int_equal(status, PAWL_OK);
+    assert_true(pending >= 1);
     pawl_run_finish(run, PAWL_OK, pawl_text("7"));
     assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "7");
     assert_string_equal(scene_steps(scene, scene->run_id), "one#1 SUCCESS 1");
@@ -263,6 +317,75 @@ a_run_that_outlives_the_limit_of_a_drain_is_released(void **state)
     pawl_run_finish(run, PAWL_ELEASE_LOST, (pawl_bytes){0});
 }
 
+/* The program does something else: its event loop is blocked. */
+static void
+runs_that_the_program_does_not_take_are_released(void **state)
+{
+    struct scene *scene = *state;
+    int64_t deadline_ms = scene_now_ms() + scene_patience_ms;
+    pawl_run *run = NULL;
+    char first[PAWL_ID_SIZE];
+    int64_t claims;
+    int fd;
+
+    scene_set(scene, "start_timeout", "300ms");
+    scene_handle(scene, "pull.starve", NULL, NULL);
+    scene_start(scene);
+    fd = pawl_worker_fd(scene->worker);
+    memcpy(first, scene_trigger(scene, "pull.starve", "{}"), sizeof(first));
+    scene_until_logged(scene, "runs_starved");
+    /* As if it had never been claimed. */
+    scene_until(scene, "select status = 'QUEUED' from pawl.get_run($1)", first);
+    assert_int_equal(scene_number(scene,
+                         "select crashes + execution from pawl_data.task where run_id = $1", first),
+        0);
+    assert_int_equal(pawl_worker_counter(scene->worker, "starved"), 1);
+    scene_until(
+        scene, "select count(*) = 1 from pawl.list_workers() where state = 'starved'", NULL);
+    scene_until(scene,
+        "select count(*) = 1 from pawl.doctor() where what = 'worker' and found ~ 'does not take'",
+        NULL);
+    /* Nothing is claimed until the next call, and the descriptor asks for it. */
+    claims = pawl_worker_counter(scene->worker, "claims");
+    scene_trigger(scene, "pull.starve", "{}");
+    assert_true(is_readable(fd, 0));
+    for (int i = 0; i < 100; i++)
+        scene_breathe();
+    assert_int_equal(pawl_worker_counter(scene->worker, "claims"), claims);
+    for (int left = 2; left > 0 && scene_now_ms() < deadline_ms;)
+        if (take(scene, 1000, &run) == PAWL_OK) {
+            pawl_run_finish(run, PAWL_OK, pawl_text("1"));
+            left--;
+        }
+    (void)scene_wait(scene, first, PAWL_OK);
+    (void)scene_wait(scene, scene->run_id, PAWL_OK);
+    scene_until(scene,
+        "select count(pg_notify('pawl_' || w.session_id, 'drain')) < 0 or bool_and(w.starved_since "
+        "is null) from pawl_data.worker w where w.ended_at is null",
+        NULL);
+}
+
+static void
+a_run_that_was_taken_or_is_waited_for_is_not_released(void **state)
+{
+    struct scene *scene = *state;
+    int64_t began_ms;
+    pawl_run *run = NULL, *none = NULL;
+
+    scene_set(scene, "start_timeout", "2s");
+    scene_handle(scene, "pull.keep", NULL, NULL);
+    scene_start(scene);
+    scene_trigger(scene, "pull.keep", "{}");
+    assert_int_equal(take(scene, scene_patience_ms, &run), PAWL_OK);
+    began_ms = scene_now_ms();
+    while (scene_now_ms() - began_ms < 3000)
+        assert_int_equal(take(scene, 10, &none), PAWL_ETIMEOUT);
+    assert_int_equal(pawl_worker_counter(scene->worker, "starved"), 0);
+    assert_int_equal(pawl_step(run, "one", one, NULL, NULL), PAWL_OK);
+    pawl_run_finish(run, PAWL_OK, pawl_text("1"));
+    assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "1");
+}
+
 /* Where a run stands. */
 struct place {
     int step;
@@ -396,6 +519,33 @@ branches_that_do_not_block_come_back_one_by_one(void **state)
         15);
 }
 
+/* The first of two waits decides: one call is the run's own, the other one that of a duplicate. */
+static void
+a_run_is_used_beside_its_duplicates(void **state)
+{
+    struct scene *scene = *state;
+    pawl_run *run = NULL, *dup = NULL, *came = NULL;
+    pawl_status statuses[2] = {PAWL_PENDING, PAWL_PENDING};
+
+    scene_handle(scene, "pull.dup", NULL, NULL);
+    scene_start(scene);
+    scene_trigger(scene, "pull.dup", "{}");
+    scene_do(scene, "select pawl.signal($1, 'second', '17')", scene->run_id);
+    assert_int_equal(take(scene, scene_patience_ms, &run), PAWL_OK);
+    pawl_run_set_nonblocking(run);
+    assert_int_equal(pawl_wait_signal(run, "first", -1, NULL), PAWL_PENDING);
+    assert_int_equal(pawl_run_dup(run, &dup), PAWL_OK);
+    assert_int_equal(pawl_wait_signal(dup, "second", -1, NULL), PAWL_PENDING);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(take(scene, scene_patience_ms, &came), PAWL_OK);
+        statuses[came == dup] = pawl_wait_signal(came, came == dup ? "second" : "first", -1, NULL);
+    }
+    assert_int_equal(statuses[0], PAWL_SUSPENDED);
+    assert_int_equal(statuses[1], PAWL_OK);
+    pawl_run_finish(run, PAWL_OK, pawl_text("\"second\""));
+    assert_string_equal(scene_wait(scene, scene->run_id, PAWL_OK), "\"second\"");
+}
+
 /* The calls that write, each called until its answer is there. */
 static pawl_status
 until_answered(struct scene *scene, pawl_run *run, pawl_status (*call)(pawl_run *run))
@@ -521,16 +671,20 @@ main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_set_up, scene_tear_down)
         TEST(the_descriptor_is_readable_while_there_is_something_to_take),
+        TEST(every_arrival_is_an_edge),
         TEST(no_call_waits_for_the_lease),
         TEST(next_waits_as_long_as_it_is_told),
         TEST(one_thread_holds_a_thousand_runs_at_once),
         TEST(branches_that_do_not_block_come_back_one_by_one),
+        TEST(a_run_is_used_beside_its_duplicates),
         TEST(every_call_can_be_made_without_blocking_and_undos_too),
         TEST(what_was_begun_when_the_worker_is_drained_can_be_finished),
         TEST(a_drain_with_a_limit_ends_while_the_database_is_silent),
         TEST(a_drain_with_a_limit_ends_while_the_database_refuses_connections),
         TEST(a_drain_with_a_limit_lets_runs_end_before_it_has_passed),
         TEST(a_run_that_outlives_the_limit_of_a_drain_is_released),
+        TEST(runs_that_the_program_does_not_take_are_released),
+        TEST(a_run_that_was_taken_or_is_waited_for_is_not_released),
 #undef TEST
     };
 

@@ -87,7 +87,7 @@ a_run_survives_a_crash_of_the_server_and_no_attempt_is_consumed(void **state)
     struct tale tale = {0};
 
     gate_init(&tale.gate);
-    scene_set(scene, "lease", "1s");
+    scene_set(scene, "lease", "3s");
     scene_handle(scene, "servers.slow", slow, &tale);
     scene_work(scene);
     scene_trigger(scene, "servers.slow", "{}");

@@ -99,7 +99,7 @@ die_in_the_third(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 static const pawl_declaration in_a_process[] = {
     {sizeof(pawl_declaration), "steps.process", die_in_the_third, NULL, {NULL}},
 };
-static const char *const process_settings[] = {"lease", "500ms", NULL};
+static const char *const process_settings[] = {"lease", "3s", NULL};
 
 static void
 a_run_whose_worker_was_killed_goes_on_where_it_stood(void **state)

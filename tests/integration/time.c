@@ -141,6 +141,25 @@ nothing_to_do_is_done_at_once(void **state)
     scene_in_time(scene_now_ms() - began_ms, 1000);
 }
 
+/*
+ * 1. The worker is asked to look. It ticks first. 2. Its poll interval ends. 3. The tick is answered. The worker claims, as it was asked. Without
+ * that it would ask whether a run is ready, hear that none is, and never claim.
+ */
+static void
+a_worker_that_polls_meanwhile_looks_as_it_was_asked(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_set(scene, "poll", "20ms");
+    scene_handle(scene, "time.poll", chain, NULL);
+    scene_start(scene);
+    for (int i = 0; i < 44; i++) {
+        for (int j = 0; j < i % 11; j++)
+            scene_breathe();
+        scene_go_on(scene);
+    }
+}
+
 /* Never lets go: tries again at once, without an end. */
 static pawl_status
 endless(pawl_run *run, pawl_bytes input, pawl_bytes *output)
@@ -149,6 +168,48 @@ endless(pawl_run *run, pawl_bytes input, pawl_bytes *output)
     (void)output;
     pawl_run_retry_after(run, 0);
     return PAWL_EFAILED;
+}
+
+/* Takes runs with pawl_worker_next() until nothing can continue; each naps once. Returns how often one was executed. */
+static int
+loop_until_idle(struct scene *scene)
+{
+    int64_t deadline_ms = scene_now_ms() + scene_patience_ms;
+    int executed = 0;
+
+    for (;;) {
+        pawl_run *run = NULL;
+        pawl_status status = pawl_worker_next(scene->worker, 2, &run, NULL);
+
+        assert_true(scene_now_ms() < deadline_ms);
+        if (status == PAWL_ETIMEOUT && pawl_test_idle(scene->worker) == 1)
+            return executed;
+        if (status != PAWL_OK)
+            continue;
+        executed++;
+        /* The second one is triggered by the first: only a later claim finds it. */
+        status = executed == 1 ? pawl_child_detached(run, "kid", "time.loop", pawl_text("{}"), NULL)
+                               : PAWL_OK;
+        if (status == PAWL_OK)
+            status = pawl_sleep(run, "nap", DAY);
+        pawl_run_finish(run, status, (pawl_bytes){0});
+    }
+}
+
+static void
+a_loop_of_its_own_knows_when_nothing_can_continue(void **state)
+{
+    struct scene *scene = *state;
+
+    scene_handle(scene, "time.loop", NULL, NULL);
+    scene_start(scene);
+    assert_int_equal(loop_until_idle(scene), 0);
+    scene_trigger(scene, "time.loop", "{}");
+    assert_int_equal(loop_until_idle(scene), 2);
+    assert_int_equal(loop_until_idle(scene), 0);
+    scene_advance(scene, DAY);
+    assert_int_equal(loop_until_idle(scene), 2);
+    (void)scene_wait(scene, scene->run_id, PAWL_OK);
 }
 
 static void
@@ -194,6 +255,8 @@ main(void)
         TEST(small_steps_of_the_clock_count_as_well),
         TEST(work_is_done_when_the_call_returns_however_many_runs_it_takes),
         TEST(nothing_to_do_is_done_at_once),
+        TEST(a_worker_that_polls_meanwhile_looks_as_it_was_asked),
+        TEST(a_loop_of_its_own_knows_when_nothing_can_continue),
         TEST(work_without_an_end_is_left_in_time),
         /* The last one: there is no test clock after it. */
         TEST(a_clock_that_is_not_for_tests_is_not_moved),

@@ -161,7 +161,7 @@ check_refused(struct scene *scene, const char *text, const char *why)
     pawl_error *error = NULL;
 
     fixture_expect(pawl_config_set(config, "database", text, &error), PAWL_OK, &error);
-    fixture_expect(pawl_config_set(config, "call_timeout", "500ms", &error), PAWL_OK, &error);
+    fixture_expect(pawl_config_set(config, "call_timeout", "2s", &error), PAWL_OK, &error);
     assert_int_equal(pawl_client_open(config, &client, &error), PAWL_ECONN);
     scene_has(pawl_error_message(error), why);
     pawl_error_free(error);

@@ -284,7 +284,7 @@ die_around(pawl_run *run, pawl_bytes input, pawl_bytes *output)
 static const pawl_declaration in_a_process[] = {
     {sizeof(pawl_declaration), "transaction.dying", die_around, NULL, {NULL}},
 };
-static const char *const process_settings[] = {"lease", "500ms", NULL};
+static const char *const process_settings[] = {"lease", "3s", NULL};
 
 static void
 a_worker_that_dies_around_the_commit_leaves_one_effect(void **state)

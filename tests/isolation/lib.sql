@@ -33,11 +33,25 @@ begin
     delete from pawl_data.action;
     delete from pawl_data.pause;
     delete from pawl_data.queue_mark;
+    delete from pawl_data.bulk;
+    delete from pawl_data.schedule;
+    delete from pawl_data.schedule_skip;
+    delete from pawl_data.subscription;
+    delete from pawl_data.subscription_event;
+    delete from pawl_data.subscription_held;
+    delete from pawl_data.lane;
+    delete from pawl_data.lane_queue;
+    delete from pawl_data.lane_task;
+    delete from pawl_data.lane_hold;
+    delete from pawl_data.lane_delta;
+    delete from pawl_data.lane_setting;
+    update pawl_data.workflow set key_limit = null, fair = false, laned = false where laned;
     delete from pawl_data.input;
     delete from iso.worker;
     delete from iso.run;
     delete from iso.claim;
     update pawl_data.setting set epoch = 1 where epoch <> 1;
+    update pawl_data.setting set paused = false, refuses_triggers = false where paused;
     update pawl_data.epoch_lock set epoch = 1 where epoch <> 1;
     perform pawl.test_clock_set(date_trunc('day', clock_timestamp()) + interval '36 hours');
     perform iso.moves_on('0');
@@ -70,6 +84,15 @@ as $$
     select r.run_id from iso.run r where r.name = $1
 $$;
 
+-- An id of the moment in which run first was triggered, the same in every session.
+create function iso.next_id()
+returns uuid
+language sql
+volatile
+as $$
+    select overlay(iso.id('first')::text placing '000000000001' from 25)::uuid
+$$;
+
 create function iso.name(run uuid)
 returns text
 language sql
@@ -90,7 +113,7 @@ $$;
 -- created NAME, or the name of the run that the key or the id stands for.
 create function iso.trigger(
     name text, key text default null, id uuid default null, key_ttl interval default null, while_active boolean default false,
-    delay interval default null, workflow text default 'w')
+    delay interval default null, workflow text default 'w', is_new boolean default false, limit_key text default null)
 returns text
 language plpgsql
 as $$
@@ -99,7 +122,8 @@ declare
 begin
     select t.* into v_run
     from pawl.trigger(workflow, key => trigger.key, id => trigger.id, key_ttl => trigger.key_ttl,
-        key_while_active => while_active, delay => trigger.delay) t;
+        key_while_active => while_active, delay => trigger.delay, id_is_new => is_new,
+        limit_key => trigger.limit_key) t;
     if v_run.created then
         insert into iso.run values (trigger.name, v_run.run_id);
         return 'created ' || trigger.name;
@@ -131,6 +155,39 @@ begin
         v_answers := v_answers || case when v_run.created then 'created' else iso.name(v_run.run_id) end;
     end loop;
     return array_to_string(v_answers, ' ');
+end
+$$;
+
+create function iso.limit(key_limit int)
+returns text
+language plpgsql
+as $$
+begin
+    perform pawl.alter_workflow('w', json_build_object('key_limit', key_limit));
+    return 'limit ' || key_limit;
+end
+$$;
+
+create function iso.fair()
+returns text
+language plpgsql
+as $$
+begin
+    perform pawl.alter_workflow('w', '{"fair": true}');
+    return 'fair';
+end
+$$;
+
+-- Runs that come and go: dead row versions in the way of a claim, if a reader holds an older snapshot.
+create function iso.dirty()
+returns text
+language plpgsql
+as $$
+declare
+    v_ids uuid[] := array(select t.run_id from pawl.trigger_many('w', array_fill('{}'::json, array[60])) t);
+begin
+    delete from pawl_data.task t where t.run_id = any (v_ids);
+    return '';
 end
 $$;
 
@@ -272,9 +329,45 @@ returns text
 language plpgsql
 as $$
 begin
-    perform pawl._tick_piece(p) from generate_series(1, 5) p;
+    perform pawl._tick_piece(p) from generate_series(1, 7) p;
     return '';
 end
+$$;
+
+-- A schedule s, whose times are whole minutes after noon.
+create function iso.schedule(overlap text default 'allow')
+returns text
+language sql
+volatile
+as $$
+    select pawl.create_schedule('s', 'w', every => '1 min', overlap => $1, catch_up => 'all')
+$$;
+
+-- The piece of a tick that fires schedules; whether there was something to fire that nobody else had.
+create function iso.fire()
+returns text
+language sql
+volatile
+as $$
+    select case when pawl._tick_piece(5) then 'fired' else 'nothing' end
+$$;
+
+-- How many of the times that have come had no run.
+create function iso.backfill()
+returns text
+language sql
+volatile
+as $$
+    select format('%s of %s', count(*) filter (where b.created), count(*))
+    from pawl.backfill_schedule('s', pawl.now() - interval '1 min', pawl.now()) b
+$$;
+
+create function iso.schedule_key()
+returns text
+language sql
+volatile
+as $$
+    select 'schedule/s/' || extract(epoch from pawl.now())::bigint
 $$;
 
 -- Time goes by. Nothing is done by the way: only who calls pawl.housekeep() or iso.tick() does housekeeping.
@@ -435,7 +528,43 @@ begin
     select format('run %s lives again without its key', iso.name(t.run_id))
     from pawl_data.task t
     cross join lateral pawl._last_run(t.run_id) r
-    where t.task_no = 0 and r.key_freed and not exists (select from pawl_data.key k where k.run_id = t.run_id and k.expires_at = 'infinity');
+    where t.task_no = 0 and r.key_freed and not exists (select from pawl_data.key k where k.run_id = t.run_id and k.expires_at = 'infinity')
+    union all
+    select format('time %s of schedule %s has %s runs', t.key, s.name, count(*))
+    from pawl_data.schedule s
+    join pawl_data.task t on t.tenant = s.tenant and t.task_no = 0 and starts_with(t.key, 'schedule/' || s.name || '/')
+    group by t.key, s.name having count(*) > 1
+    union all
+    select format('schedule %s has handled its next time', s.name)
+    from pawl_data.schedule s where s.next_at <= s.handled_at
+    union all
+    select 'a hold of a lane without a held task'
+    from pawl_data.lane_hold h
+    where not exists (select from pawl_data.task t where t.run_id = h.run_id and t.task_no = h.task_no and t.place = 'h')
+    union all
+    select format('run %s is held and not counted in its lane', iso.name(t.run_id))
+    from pawl_data.task t
+    where t.place = 'h' and t.lane is not null
+      and not exists (select from pawl_data.lane_hold h where h.queue_id = t.queue_id and h.lane = t.lane and h.run_id = t.run_id)
+    union all
+    select format('run %s is in a lane and not in its line', iso.name(t.run_id))
+    from pawl_data.task t
+    where t.place = 'l'
+      and not exists (select from pawl_data.lane_task w where w.queue_id = t.queue_id and w.lane = t.lane and w.due_at = t.due_at and w.run_id = t.run_id)
+    union all
+    select 'a lane is over its limit'
+    from pawl_data.lane_hold h join pawl_data.lane_queue q using (queue_id)
+    left join pawl_data.lane_setting s using (queue_id, lane)
+    group by h.queue_id, h.lane, q.key_limit, s.key_limit having count(*) > coalesce(s.key_limit, q.key_limit)
+    union all
+    select 'a lane has room and a task, and no claim visits it'
+    from (select distinct w.queue_id, w.lane from pawl_data.lane_task w) w
+    join pawl_data.lane_queue q using (queue_id)
+    left join pawl_data.lane l using (queue_id, lane)
+    where l.state is distinct from 'r'
+      and coalesce((select count(*) from pawl_data.lane_hold h where h.queue_id = w.queue_id and h.lane = w.lane) < pawl._lane_limit(w.queue_id, w.lane), true)
+      and not exists (select from pawl_data.lane_delta d
+                      where d.queue_id = w.queue_id and d.lane = w.lane and (l.state is distinct from 'f' or d.kind = 'f'));
 end
 $$;
 
@@ -448,7 +577,7 @@ as $$
     select coalesce(string_agg(f, '; ' order by f), 'none') from iso.fault_list() f
 $$;
 
--- How a schedule of tests/isolation/pairs.c ended: the run, its child if it has one, how many others there are.
+-- How a pair of tests/isolation/pairs.c ended: the run, its child if it has one, how many others there are, and the schedule if there is one.
 create function iso.outcome()
 returns text
 language sql
@@ -458,7 +587,10 @@ as $$
         'child ' || (select iso.state(n.name) from iso.run n where n.name in ('c', 'ca', 'cb')
                      and iso.state(n.name) <> 'no such run' limit 1),
         (select nullif(count(*), 0) || ' more' from pawl_data.task t
-         where t.run_id <> iso.id('r') and iso.name(t.run_id) not in ('c', 'ca', 'cb')))
+         where t.run_id is distinct from iso.id('r') and iso.name(t.run_id) not in ('c', 'ca', 'cb')),
+        (select format('schedule fired %s%s%s%s, next in %s', s.fired, ', skipped ' || nullif(s.skipped, 0), ', waits since ' || (pawl.now() - s.waiting_at),
+                       case when s.paused then ', paused' end, s.next_at - pawl.now())
+         from pawl_data.schedule s))
 $$;
 
 create function iso.top_fence()
@@ -486,10 +618,11 @@ language plpgsql
 as $$
 declare
     v_round int := (select max(r.round) from pawl._runs(array[iso.id('r')]) r where r.status = 's');
-    v_ready int := (select count(*) from pawl_data.task t where t.place = 'r');
+    v_ready int;
     v_session bigint;
     v_claimed int;
     v_answers text;
+    v_lost text;
 begin
     if cancelled then
         if v_round is not null then
@@ -501,6 +634,22 @@ begin
             return 'after an acknowledged cancel a worker was told: ' || v_answers;
         end if;
     end if;
+    perform pawl.resume_all('probe');
+    -- Each time since a schedule was created gets its run, or is listed.
+    perform pawl.resume_schedule(s.name, catch_up => 'all') from pawl_data.schedule s;
+    perform pawl.kill(array[s.last_run]) from pawl_data.schedule s where s.last_run is not null and s.overlap <> 'allow';
+    perform from iso.moves_on('2 s');
+    perform iso.fire() from generate_series(1, 3);
+    v_lost := (
+        select string_agg(n.at::text, ', ')
+        from pawl_data.schedule s
+        cross join lateral pawl._schedule_times(s, s.created_at, pawl.now(), 100) n
+        where not exists (select from pawl_data.key k where k.key = format('schedule/%s/%s', s.name, extract(epoch from n.at)::bigint))
+          and not exists (select from pawl_data.schedule_skip k where k.schedule_id = s.schedule_id and n.at between k.first_at and k.last_at));
+    if v_lost is not null then
+        return 'no run at ' || v_lost;
+    end if;
+    v_ready := (select count(*) from pawl_data.task t where t.place = 'r');
     select r.session into v_session from pawl.register('probe', array['*']) r;
     select count(*) into v_claimed from pawl.claim(v_session, 100) c;
     if v_claimed < v_ready then

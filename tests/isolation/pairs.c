@@ -69,6 +69,17 @@ static const struct state {
         "select iso.trigger('r', 'k', workflow => 'f'); select iso.claim('w1', 10);"
         "select iso.task('r', 'w1', 'b', 'complete'); select iso.task('r', 'w1', 'a', 'fail')"},
     {"lost", "select iso.trigger('r', 'k'); select iso.claim('w1'); select iso.moves_on('1 min')"},
+    {"schedule none", "select from iso.moves_on('0')"},
+    {"schedule due", "select iso.schedule(); select from iso.moves_on('1 min')"},
+    {"schedule paused",
+        "select iso.schedule(); select pawl.pause_schedule('s'); select from iso.moves_on('1 "
+        "min')"},
+    /* The run of the last time is held, and the next one is due. */
+    {"overlap",
+        "select iso.schedule('cancel'); select from iso.moves_on('1 min');"
+        "select iso.fire(); insert into iso.run select 'r', last_run from pawl_data.schedule;"
+        "select iso.claim('w1'); select from iso.moves_on('1 min');"
+        "update pawl_data.worker set lease_until = pawl.now() + lease"},
 };
 
 /*
@@ -134,6 +145,7 @@ static const struct verb {
     {"timer", "slept", VERB_NEVER_WAITS, "iso.tick()"},
     {"leave", "held", VERB_ANY_RUN, "pawl.leave(iso.session('w1'))"},
     {"raise_epoch", "held", VERB_STOPS_ALL | VERB_ANY_RUN, "pawl.raise_epoch('test')"},
+    {"pause_all", "queued", VERB_STOPS_ALL | VERB_ANY_RUN, "pawl.pause_all('test')"},
     {"rollback_retry", "stuck", VERB_PLAIN,
         "(select answer from pawl.rollback_retry(array[iso.id('r')]))"},
     {"rollback_skip", "stuck", VERB_PLAIN, "pawl.rollback_skip(iso.id('r'), 'u#1')"},
@@ -158,6 +170,15 @@ static const struct verb {
     {"flow_sweep", "flow lost", VERB_NEVER_WAITS, "coalesce(pawl.housekeep()::text, '')"},
     {"flow_retry", "flow failed", VERB_PLAIN,
         "(select answer from pawl.retry(array[iso.id('r')]))"},
+    {"schedule_fire", "schedule due", VERB_NEVER_WAITS, "iso.fire()"},
+    {"schedule_create", "schedule none", VERB_PLAIN, "iso.schedule()"},
+    {"schedule_pause", "schedule due", VERB_PLAIN, "pawl.pause_schedule('s')"},
+    {"schedule_resume", "schedule paused", VERB_PLAIN,
+        "pawl.resume_schedule('s', catch_up => 'all')"},
+    {"schedule_delete", "schedule due", VERB_PLAIN, "pawl.delete_schedule('s')"},
+    {"schedule_backfill", "schedule due", VERB_PLAIN, "iso.backfill()"},
+    {"schedule_key", "schedule due", VERB_NEVER_WAITS, "iso.trigger('%s', iso.schedule_key())"},
+    {"overlap_fire", "overlap", VERB_NEVER_WAITS, "iso.fire()"},
 };
 
 enum {
@@ -294,12 +315,28 @@ must_not_wait(const struct verb *first, const struct verb *second)
     return (second->kind & VERB_NEVER_WAITS) != 0 && (first->kind & VERB_STOPS_ALL) == 0;
 }
 
-/* Whether the two can meet: what a flow's worker does needs a flow, and there is nothing else there for others. */
+/*
+ * What the two find. A firing that meets the run of the last time has made it; another verb finds what it needs if it comes first.
+ */
+static const char *
+state_of(const struct verb *first, const struct verb *second)
+{
+    return starts_with(second->state, "overlap") ? second->state : first->state;
+}
+
+/*
+ * Whether the two can meet: what a flow's worker does needs a flow, and there is nothing else there for others. Verbs of schedules meet
+ * each other, and a firing meets what is done with the run of the last time.
+ */
 static bool
 can_meet(const struct verb *first, const struct verb *second)
 {
     bool flow = starts_with(first->state, "flow");
 
+    if (starts_with(first->state, "overlap") || starts_with(second->state, "overlap"))
+        return strcmp(first->state, "held") == 0 || strcmp(second->state, "held") == 0;
+    if (starts_with(first->state, "schedule") || starts_with(second->state, "schedule"))
+        return starts_with(first->state, "schedule") && starts_with(second->state, "schedule");
     return starts_with(second->state, "flow") ? flow : !flow || (second->kind & VERB_ANY_RUN) != 0;
 }
 
@@ -341,7 +378,7 @@ run_schedule(const struct verb *first, const struct verb *second, bool commits, 
     char *fence;
     char *end;
 
-    prepare(first->state);
+    prepare(state_of(first, second));
     fence = ask("select iso.top_fence()");
     bench_do(a.conn, "begin");
     send_call(&a, first, "a");

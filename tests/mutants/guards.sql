@@ -128,7 +128,7 @@ select iso.check('wait_looks_back', iso.try($$select iso.commit('r', 'w1', 'even
 select iso.hold();
 select iso.commit('r', 'w1', 'event', 'e#1', null, '{"topic": "t"}');
 select pawl.cancel(array[iso.id('r')]);
-select iso.emit('t');
+select pawl._settle(t, w, 's', 'null', null, null, pawl.now()) from pawl_data.task t join pawl_data.wait w using (run_id);
 \o
 select iso.check('settle_cancelled', (select count(*)::text from pawl_data.step), '0');
 -- An event that two waits of one run match.
@@ -275,8 +275,9 @@ reset session authorization;
 \o /dev/null
 select iso.reset();
 select iso.trigger('r');
-insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from)
-select t.queue_id, t.priority, pawl.now() - interval '10 s', pawl.now() - interval '10 s', pawl.now() + interval '1 s' from pawl_data.task t;
+insert into pawl_data.queue_mark (queue_id, priority, marked_at, walked_at, due_from, xid, open_xids)
+select t.queue_id, t.priority, pawl.now() - interval '10 s', pawl.now() - interval '10 s', pawl.now() + interval '1 s', pg_current_xact_id(), '{}'
+from pawl_data.task t;
 \o
 select iso.check('mark_expires', iso.try($$select iso.claim('w1')$$), 'r fence 1');
 

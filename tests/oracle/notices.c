@@ -33,6 +33,7 @@ static const char *const guards[] = {
     "gate_counts",    /* a step of a flow never starts, because what it depends on is not counted */
     "flow_condition", /* a step starts although its condition is not met */
     "round_fence",    /* a task of an earlier round has the fence of a later one */
+    "catch_up",       /* times of a schedule that are too old are fired */
     "task_repeated",  /* a commit that ended a task of a flow, sent again, has lost its lease */
 };
 

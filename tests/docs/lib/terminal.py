@@ -8,8 +8,8 @@ import signal
 import subprocess
 import time
 
-DEADLINE_S = 60
-SHELL_DEADLINE_S = 120
+DEADLINE_S = 60 * float(os.environ.get("PAWL_PATIENCE", "1"))
+SHELL_DEADLINE_S = 120 * float(os.environ.get("PAWL_PATIENCE", "1"))
 
 
 class Terminal:

@@ -32,7 +32,7 @@ class Task:
             return items + self.undos(rng)
         if rng.random() < 0.05:
             items.append(("step", "note#1", '"noted"', 1, None))
-        left = handler.failures(self.name, self.input) if self.round == 1 else 0
+        left = handler.failures(self.name, self.input) if self.round == 1 or handler.is_soft(self.name) else 0
         so_far = self.record.get("retries", {}).get("", {}).get("n", 0)
         if left >= handler.FOR_EVER and handler.digest("how", self.input) % 2:
             option = "permanent" if handler.digest("so", self.input) % 2 else "final"

@@ -15,6 +15,8 @@ class Outcome:
         self.tasks = None
         # It succeeds after some failed tries.
         self.shaky = False
+        # It failed, and was skipped.
+        self.soft = False
         self.child = None
 
 
@@ -44,13 +46,13 @@ class Evaluator:
                 return Outcome(ERROR, why="condition")
             return Outcome(SKIPPED, spreads=step.get("unmet") == "skip_all")
         if "map" not in step:
-            return self.task(flow, step, whole, failing)
+            return skipped(step, self.task(flow, step, whole, failing))
         items = given if step["map"] == "run" else deps[step["map"]].output
         if deps.get(step["map"], Outcome(SUCCESS)).state == SKIPPED:
             items = []
         if not isinstance(items, list):
-            return Outcome(ERROR, why="not_an_array")
-        tasks = [self.task(flow, step, {"run": given, "item": v, "index": i}, failing) for i, v in enumerate(items)]
+            return skipped(step, Outcome(ERROR, why="not_an_array"))
+        tasks = [skipped(step, self.task(flow, step, {"run": given, "item": v, "index": i}, failing)) for i, v in enumerate(items)]
         failed = any(t.state == ERROR for t in tasks)
         made = Outcome(ERROR, why="step_failed") if failed else Outcome(SUCCESS, [t.output for t in tasks])
         made.tasks = tasks
@@ -60,7 +62,7 @@ class Evaluator:
         if "workflow" in step:
             return self.child(step["workflow"], given)
         name = flow["name"] + "/" + step["name"]
-        tries = handler.failures(name, given) if failing else 0
+        tries = handler.failures(name, given) if failing or handler.is_soft(name) else 0
         if tries >= step.get("max_attempts", flow["max_attempts"]):
             return Outcome(ERROR, why="step_failed")
         made = Outcome(SUCCESS, handler.output(name, given))
@@ -77,6 +79,14 @@ class Evaluator:
         made = Outcome(inner.state, inner.output, why="step_failed")
         made.child = name
         return made
+
+
+def skipped(step, outcome):
+    """The outcome of a task that may fail without failing its run."""
+    if outcome.state == ERROR and step.get("failed", "fail") != "fail":
+        outcome.state, outcome.output, outcome.spreads = SKIPPED, None, step["failed"] == "skip_all"
+        outcome.soft = True
+    return outcome
 
 
 def meets(condition, value):

@@ -31,6 +31,9 @@ def flow(random, name, count, children, root_maps):
             step["name"] = "v" + step["name"][1:] if step["workflow"] != "kid.l" else "l" + step["name"][1:]
         elif random.random() < 0.1:
             step["max_attempts"] = random.randint(1, 4)
+        if random.random() < 0.15:
+            step["failed"] = random.choice(["skip", "skip", "skip" if "map" in step else "skip_all"])
+            step["name"] += "_s"
         if undone and random.random() < 0.4:
             step["undo"] = "take_back"
         if random.random() < 0.03:

@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How long anything that must happen is waited for. */
-extern const int scene_patience_ms;
+/* How long anything that must happen is waited for: a minute, which PAWL_PATIENCE multiplies. */
+extern int scene_patience_ms;
 
 struct scene {
     pawl_client *client;

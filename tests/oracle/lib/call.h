@@ -18,7 +18,7 @@ enum call_verb {
     CALL_TRIGGER_MANY,
     CALL_REGISTER,
     CALL_HEARTBEAT,
-    CALL_IDLE,
+    CALL_REST,
     CALL_LEAVE,
     CALL_DRAIN_WORKER,
     CALL_HELD,
@@ -54,7 +54,14 @@ enum call_verb {
     CALL_RESUME_WORKFLOW,
     CALL_PAUSE_QUEUE,
     CALL_RESUME_QUEUE,
+    CALL_PAUSE_ALL,
+    CALL_RESUME_ALL,
     CALL_RAISE_EPOCH,
+    CALL_CREATE_SCHEDULE,
+    CALL_PAUSE_SCHEDULE,
+    CALL_RESUME_SCHEDULE,
+    CALL_DELETE_SCHEDULE,
+    CALL_BACKFILL_SCHEDULE,
     CALL_VERBS,
 };
 
@@ -90,7 +97,8 @@ struct call {
     int other; /* a run or event whose id is given as a new one's; 0: none */
     int lock;  /* a run that another transaction holds meanwhile; 0: none */
     int64_t advance_us;
-    bool flag; /* idle, rollback, an unknown option, an id that the client makes */
+    bool
+        flag; /* idle, rollback, refused triggers, an unknown option, an id that the client makes */
     const char *name;
     const char *text;
     struct oracle_workflow_spec workflow;
@@ -100,6 +108,8 @@ struct call {
     int many_count;
     struct oracle_register_spec worker;
     struct oracle_event_spec event;
+    struct oracle_schedule_spec schedule; /* also the name and tenant of one that is there */
+    struct oracle_backfill_spec backfill;
     struct oracle_claim_spec claim;
     struct oracle_running running;
     int running_run;

@@ -17,6 +17,34 @@ as $$
     ) c
 $$;
 
+-- Moments are told from now, as durations.
+create function oracle.create_schedule(
+    name text, workflow text, cron text, every interval, at interval, zone text, input json, tenant text, priority int, metadata json, catch_up text,
+    catch_up_within interval, overlap text, jitter interval, starts_at interval, ends_at interval)
+returns text
+language sql
+volatile
+as $$
+    select pawl.create_schedule(name, workflow, cron, every, pawl.now() + at, zone, input, tenant, priority, metadata, null, catch_up,
+        catch_up_within, overlap, jitter, pawl.now() + starts_at, pawl.now() + ends_at)
+$$;
+
+create function oracle.schedule_name(tenant text, name text, catch_up text default null)
+returns table (tenant text, name text, catch_up text)
+language sql
+volatile
+as $$
+    select $1, $2, $3
+$$;
+
+create function oracle.backfill_schedule(tenant text, name text, since interval, until interval, max_rows int)
+returns table (at timestamptz, run_id uuid, created boolean)
+language sql
+volatile
+as $$
+    select * from pawl.backfill_schedule($2, pawl.now() - $3, pawl.now() - $4, $5, $1, 'op')
+$$;
+
 -- In which order housekeeping has ended sessions.
 create table oracle.swept (n bigint generated always as identity, session bigint not null);
 

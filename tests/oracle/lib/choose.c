@@ -29,6 +29,17 @@ ask(struct player *player, const char *statement, const char *run, int task, con
 
 /* It gets a name, too, if there are not too many. */
 static const char *
+remember_found(struct player *player, const char *id)
+{
+    int maker = player->number * CALL_NAMES_MAX + CALL_ITEMS_MAX + player->children;
+
+    player_remember(&player->runs,
+        player->children < CALL_NAMES_MAX - CALL_ITEMS_MAX ? maker : CALL_NOBODY - 1, id);
+    player->children++;
+    return player->runs.made[player->runs.count - 1].id;
+}
+
+static const char *
 choose_child(void *userdata, const char *parent, int task, const char *step)
 {
     struct player *player = userdata;
@@ -44,14 +55,8 @@ choose_child(void *userdata, const char *parent, int task, const char *step)
             text[0] = '\0'; /* of an earlier round */
         ids += length + (ids[length] == ' ');
     }
-    if (text[0] != '\0') {
-        int maker = player->number * CALL_NAMES_MAX + CALL_ITEMS_MAX + player->children;
-
-        player_remember(&player->runs,
-            player->children < CALL_NAMES_MAX - CALL_ITEMS_MAX ? maker : CALL_NOBODY - 1, text);
-        player->children++;
-        id = player->runs.made[player->runs.count - 1].id;
-    }
+    if (text[0] != '\0')
+        id = remember_found(player, text);
     PQclear(result);
     return id;
 }
@@ -93,10 +98,26 @@ nth_swept(void *userdata, int n)
     return session;
 }
 
+static const char *
+find_scheduled(void *userdata, const char *tenant, const char *workflow, const char *key)
+{
+    struct player *player = userdata;
+    char sql[300];
+    const char *id = NULL;
+    PGresult *result;
+
+    (void)snprintf(sql, sizeof(sql), "'%s', '%s', '%s'", tenant, workflow, key); /* plain names */
+    result = player_call(player, "scheduled", sql);
+    if (player_column(result, 0)[0] != '\0')
+        id = remember_found(player, player_column(result, 0));
+    PQclear(result);
+    return id;
+}
+
 void
 player_answer_oracle(struct player *player)
 {
-    player->chooser =
-        (struct oracle_chooser){player, choose_child, still_waits, has_record, nth_swept};
+    player->chooser = (struct oracle_chooser){
+        player, choose_child, still_waits, has_record, nth_swept, find_scheduled};
     oracle_set_chooser(player->oracle, &player->chooser);
 }

@@ -161,13 +161,46 @@ operate_in_oracle(struct player *player, const struct call *call, const char *ch
     }
 }
 
+const char *
+player_trigger_id(struct player *player, const struct call *call, char *buffer)
+{
+    uint64_t ms = (uint64_t)oracle_now(player->oracle) / 1000;
+
+    if (call->other != 0)
+        return player_find(&player->runs, call->other);
+    if (!call->flag)
+        return call->trigger.id;
+    /* The clocks of some callers are ahead. */
+    if (call->number % 3 == 0)
+        ms += 60000;
+    (void)snprintf(buffer, 40, "%08x-%04x-7000-8000-%012x", (unsigned)(ms >> 16),
+        (unsigned)(ms & 0xffff), (unsigned)call->number);
+    return buffer;
+}
+
+bool
+player_is_new(struct player *player, const struct call *call)
+{
+    char id[40];
+
+    if (call->verb == CALL_TRIGGER)
+        return call->trigger.is_new &&
+            oracle_may_be_new(player->oracle, player_trigger_id(player, call, id));
+    for (int i = 0; i < call->many_count; i++)
+        if (call->many[i].other != 0 &&
+            !oracle_may_be_new(player->oracle, player_find(&player->runs, call->many[i].other)))
+            return false;
+    return call->trigger.is_new;
+}
+
 static const char *
 trigger_in_oracle(struct player *player, const struct call *call, const char *chosen)
 {
     struct oracle_trigger_spec trigger = call->trigger;
+    char id[40];
 
-    if (call->other != 0)
-        trigger.id = player_find(&player->runs, call->other);
+    trigger.id = player_trigger_id(player, call, id);
+    trigger.is_new = player_is_new(player, call);
     return oracle_trigger(player->oracle, &trigger, chosen, &player->wanted);
 }
 
@@ -180,6 +213,7 @@ trigger_many_in_oracle(struct player *player, const struct call *call, char *cho
 
     for (int i = 0; i < call->many_count; i++) {
         specs[i] = call->trigger;
+        specs[i].is_new = player_is_new(player, call);
         specs[i].input = call->many[i].input;
         specs[i].key = call->many[i].key;
         specs[i].id =
@@ -263,8 +297,8 @@ player_follow(
         return register_in_oracle(player, call, chosen);
     case CALL_HEARTBEAT:
         return heartbeat_in_oracle(player, call);
-    case CALL_IDLE:
-        return oracle_idle(o, session, call->flag);
+    case CALL_REST:
+        return oracle_rest(o, session, call->flag, strcmp(chosen, "t") == 0);
     case CALL_LEAVE:
         return oracle_leave(o, session, &player->wanted);
     case CALL_DRAIN_WORKER:
@@ -300,6 +334,10 @@ player_follow(
     case CALL_PAUSE_QUEUE:
     case CALL_RESUME_QUEUE:
         return oracle_set_pause(o, "queue", call->name, call->verb == CALL_PAUSE_QUEUE);
+    case CALL_PAUSE_ALL:
+        return oracle_pause_all(o, call->flag);
+    case CALL_RESUME_ALL:
+        return oracle_resume_all(o);
     case CALL_RAISE_EPOCH:
         return oracle_raise_epoch(o, &player->wanted);
     case CALL_SIGNAL:
@@ -316,6 +354,16 @@ player_follow(
     case CALL_FORK:
     case CALL_PURGE:
         return operate_in_oracle(player, call, chosen);
+    case CALL_CREATE_SCHEDULE:
+        return oracle_create_schedule(o, &call->schedule);
+    case CALL_PAUSE_SCHEDULE:
+        return oracle_pause_schedule(o, call->schedule.tenant, call->schedule.name);
+    case CALL_RESUME_SCHEDULE:
+        return oracle_resume_schedule(o, call->schedule.tenant, call->schedule.name, call->text);
+    case CALL_DELETE_SCHEDULE:
+        return oracle_delete_schedule(o, call->schedule.tenant, call->schedule.name);
+    case CALL_BACKFILL_SCHEDULE:
+        return oracle_backfill_schedule(o, &call->backfill, &player->wanted);
     case CALL_VERBS:
         break;
     }

@@ -3,6 +3,7 @@
 #include "generate.h"
 
 #include "chance.h"
+#include "timetable.h"
 
 #include <string.h>
 
@@ -27,7 +28,8 @@ static const char *const parts[] = {"f.a/s1", "f.a/s2", "f.b*", "o.a", NULL};
 void
 generator_init(struct generator *generator, uint64_t seed)
 {
-    *generator = (struct generator){.profile = (int)(seed % 4), .days = seed / 4 % 5 == 0};
+    *generator = (struct generator){
+        .profile = (int)(seed % 4), .days = seed / 4 % 5 == 0, .schedules = seed % 7 < 3};
     pw_rand_init(&generator->rand, seed);
 }
 
@@ -100,6 +102,10 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
         struct oracle_view view;
 
         call->other = chance_run(g, p, WANT_ANY, &view);
+        t->is_new = chance_of(g, 50);
+    } else if (chance_of(g, 10)) {
+        call->flag = true;
+        t->is_new = chance_of(g, 80);
     }
 }
 
@@ -114,6 +120,8 @@ make_many(struct generator *g, const struct player *p, struct call *call)
     make_trigger(g, p, call);
     call->other = 0;
     keyed = t->key != NULL;
+    /* Which of several problems comes first depends on the keys. */
+    t->is_new = named && !keyed && chance_of(g, 30);
     call->many_count = 1 + chance_below(g, CALL_ITEMS_MAX);
     for (int i = 0; i < call->many_count; i++) {
         struct call_many *m = &call->many[i];
@@ -298,7 +306,7 @@ static const struct weight {
     {CALL_TRIGGER_MANY, {30, 20, 25, 30}},
     {CALL_REGISTER, {12, 30, 10, 12}},
     {CALL_HEARTBEAT, {40, 40, 40, 40}},
-    {CALL_IDLE, {5, 5, 5, 5}},
+    {CALL_REST, {5, 5, 5, 5}},
     {CALL_LEAVE, {5, 3, 4, 5}},
     {CALL_DRAIN_WORKER, {2, 2, 2, 2}},
     {CALL_HELD, {10, 5, 5, 5}},
@@ -334,6 +342,8 @@ static const struct weight {
     {CALL_RESUME_WORKFLOW, {4, 4, 4, 8}},
     {CALL_PAUSE_QUEUE, {1, 1, 1, 3}},
     {CALL_RESUME_QUEUE, {4, 4, 4, 8}},
+    {CALL_PAUSE_ALL, {2, 1, 1, 2}},
+    {CALL_RESUME_ALL, {10, 8, 8, 14}},
     {CALL_RAISE_EPOCH, {1, 1, 1, 1}},
 };
 
@@ -345,6 +355,8 @@ pick_verb(struct generator *g, const struct player *p)
 
     if (p->runs.count == 0 && chance_of(g, 60))
         return CALL_CREATE_WORKFLOW;
+    if (g->schedules && chance_of(g, 8))
+        return schedule_verb(g);
     for (int i = 0; i < count; i++)
         sum += weights[i].weight[g->profile];
     for (;;) {
@@ -428,6 +440,15 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
     case CALL_EMIT:
         make_emit(g, p, call);
         break;
+    case CALL_CREATE_SCHEDULE:
+        schedule_create(g, call);
+        break;
+    case CALL_PAUSE_SCHEDULE:
+    case CALL_RESUME_SCHEDULE:
+    case CALL_DELETE_SCHEDULE:
+    case CALL_BACKFILL_SCHEDULE:
+        schedule_call(g, call);
+        break;
     case CALL_PAUSE_WORKFLOW:
     case CALL_RESUME_WORKFLOW:
     case CALL_PAUSE_QUEUE:
@@ -436,6 +457,11 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
         if (g->flows && call->name[0] == 'f' && chance_of(g, 60) &&
             (call->verb == CALL_PAUSE_QUEUE || call->verb == CALL_RESUME_QUEUE))
             call->name = chance_pick(g, queues, 3);
+        break;
+    case CALL_PAUSE_ALL:
+        call->flag = chance_of(g, 50);
+        break;
+    case CALL_RESUME_ALL:
         break;
     default:
         if (call_is_one(call->verb)) {
@@ -454,7 +480,7 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
 static void
 make_call_of_old_epoch(struct generator *g, const struct player *p, struct call *call)
 {
-    static const enum call_verb verbs[] = {CALL_IDLE, CALL_LEAVE, CALL_HELD, CALL_CLAIM,
+    static const enum call_verb verbs[] = {CALL_REST, CALL_LEAVE, CALL_HELD, CALL_CLAIM,
         CALL_HEARTBEAT, CALL_RECORD_STEP, CALL_COMMIT};
     int back = p->sessions.count > 4 ? 4 : (int)p->sessions.count;
 

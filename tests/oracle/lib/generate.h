@@ -16,6 +16,7 @@ struct generator {
     int definitions; /* so many calls define workflows and flows, before all others */
     struct call last_commit;
     struct oracle_step_spec last_step;
+    bool schedules; /* there are some: in a part of the seeds */
     int request;
     int old_epoch; /* so many calls more of sessions whose epoch is over */
     int drained;

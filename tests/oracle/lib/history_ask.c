@@ -136,6 +136,6 @@ void
 history_answer_oracle(struct history *history)
 {
     history->chooser =
-        (struct oracle_chooser){history, choose_child, still_waits, has_record, nth_swept};
+        (struct oracle_chooser){history, choose_child, still_waits, has_record, nth_swept, NULL};
     oracle_set_chooser(history->player->oracle, &history->chooser);
 }

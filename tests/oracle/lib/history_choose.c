@@ -18,7 +18,7 @@ enum {
 };
 
 /*
- * Not among them: verbs that change definitions or pause queues, which a claim reads before it looks for tasks; idle and
+ * Not among them: verbs that change definitions or pause queues, which a claim reads before it looks for tasks; rest and
  * drain_worker, which a claim under way may overlook; fork and purge.
  */
 static bool
@@ -197,6 +197,9 @@ generate(struct history *h, struct call *call)
     } while (!is_wanted(h, &view, call) || (task-- > 0 && !is_about_task(call, ends)));
     free(view.runs.made);
     make_plain(call);
+    /* Whoever calls an id new sends it once, and a call of a history may be sent again at once. */
+    call->trigger.is_new = false;
+    call->flag = call->flag && call->verb != CALL_TRIGGER;
     /* A claim with a number of its own is found again in the tables. */
     if (call->verb == CALL_CLAIM && call->claim.request == 0 && chance_of(&h->generator, 75))
         call->claim.request = ++h->generator.request;

@@ -277,7 +277,7 @@ look(struct history *h)
 static void
 wait_for_lost(struct history *h)
 {
-    double until_s = bench_now_s() + 60;
+    double until_s = bench_limit_s(60);
     struct pw_buf sql;
 
     if (h->lost_count == 0)

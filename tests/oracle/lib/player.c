@@ -241,7 +241,7 @@ static bool
 is_error(const char *answer)
 {
     return strncmp(answer, "PW0", 3) == 0 || strncmp(answer, "not allowed", 11) == 0 ||
-        strcmp(answer, "22P02") == 0;
+        strcmp(answer, "22P02") == 0 || strcmp(answer, "23505") == 0;
 }
 
 /* Verbs whose reply says more than one word. */
@@ -251,7 +251,8 @@ has_reply(enum call_verb verb)
     return verb == CALL_TRIGGER || verb == CALL_REGISTER || verb == CALL_HEARTBEAT ||
         verb == CALL_LEAVE || verb == CALL_HELD || verb == CALL_CLAIM || verb == CALL_COMMIT ||
         verb == CALL_COMMIT_EACH || verb == CALL_EMIT || verb == CALL_RAISE_EPOCH ||
-        verb == CALL_TRIGGER_MANY || verb == CALL_RETAIN || call_is_one(verb);
+        verb == CALL_TRIGGER_MANY || verb == CALL_RETAIN || verb == CALL_BACKFILL_SCHEDULE ||
+        call_is_one(verb);
 }
 
 void

@@ -102,6 +102,12 @@ void player_finish_reply(struct player *player, const struct call *call, const c
 void player_remember_made(
     struct player *player, const struct call *call, const char *answer, const char *chosen);
 
+/* The id that a trigger is given, of another run or made by the caller, in a buffer of 40 bytes; NULL: none. */
+const char *player_trigger_id(struct player *player, const struct call *call, char *buffer);
+
+/* Whether a trigger, or many, calls its ids new. */
+bool player_is_new(struct player *player, const struct call *call);
+
 /* The arguments of a call as SQL. As a script, names stand for ids: :'r12', :s4, :'e9'. False: it names something that is
  * not there. */
 bool player_render(struct player *player, const struct call *call, bool script, struct pw_buf *out);

@@ -131,6 +131,7 @@ static void
 render_trigger(struct render *r, const struct call *call)
 {
     const struct oracle_trigger_spec *t = &call->trigger;
+    char id[40];
 
     add_text(r, t->workflow);
     pw_buf_adds(r->out, ", ");
@@ -150,11 +151,13 @@ render_trigger(struct render *r, const struct call *call)
     if (call->other != 0)
         add_run(r, call->other);
     else
-        add_text(r, t->id);
+        add_text(r, player_trigger_id(r->player, call, id));
     pw_buf_adds(r->out, ", ");
     add_span(r, t->key_ttl_us);
     pw_buf_adds(r->out, ", ");
     add_bool(r, t->key_while_active);
+    pw_buf_adds(r->out, ", null, ");
+    add_bool(r, player_is_new(r->player, call));
 }
 
 /* Lists of one thing each; keys and ids are left out where no run has one. */
@@ -205,6 +208,8 @@ render_many(struct render *r, const struct call *call)
     add_span(r, t->key_ttl_us);
     pw_buf_adds(r->out, ", ");
     add_bool(r, t->key_while_active);
+    pw_buf_adds(r->out, ", null, ");
+    add_bool(r, player_is_new(r->player, call));
 }
 
 static void
@@ -582,6 +587,62 @@ render_claim(struct render *r, const struct call *call)
 }
 
 static void
+render_schedule(struct render *r, const struct call *call)
+{
+    const struct oracle_schedule_spec *s = &call->schedule;
+    const int64_t spans[] = {s->within_us, s->jitter_us, s->starts_in_us, s->ends_in_us};
+
+    add_text(r, s->name);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->workflow);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->cron);
+    pw_buf_adds(r->out, ", ");
+    add_span(r, s->every_us);
+    pw_buf_adds(r->out, ", ");
+    add_span(r, s->in_us);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->zone);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->input);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->tenant);
+    if (s->priority == -1)
+        pw_buf_adds(r->out, ", null, ");
+    else
+        pw_buf_addf(r->out, ", %d, ", s->priority);
+    add_text(r, s->metadata);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, s->catch_up);
+    for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+        pw_buf_adds(r->out, ", ");
+        add_span(r, spans[i]);
+        if (i == 0) {
+            pw_buf_adds(r->out, ", ");
+            add_text(r, s->overlap);
+        }
+    }
+}
+
+static void
+render_schedule_verb(struct render *r, const struct call *call)
+{
+    add_text(r, call->schedule.tenant);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, call->schedule.name);
+    if (call->verb == CALL_RESUME_SCHEDULE) {
+        pw_buf_adds(r->out, ", ");
+        add_text(r, call->text);
+    } else if (call->verb == CALL_BACKFILL_SCHEDULE) {
+        pw_buf_adds(r->out, ", ");
+        add_span(r, call->backfill.since_us);
+        pw_buf_adds(r->out, ", ");
+        add_span(r, call->backfill.until_us);
+        pw_buf_addf(r->out, ", %d", call->backfill.most);
+    }
+}
+
+static void
 render_small(struct render *r, const struct call *call)
 {
     switch ((int)call->verb) {
@@ -589,7 +650,7 @@ render_small(struct render *r, const struct call *call)
     case CALL_RETAIN:
         add_span(r, call->advance_us);
         break;
-    case CALL_IDLE:
+    case CALL_REST:
         add_session(r, call->session);
         pw_buf_adds(r->out, ", ");
         add_bool(r, call->flag);
@@ -598,6 +659,9 @@ render_small(struct render *r, const struct call *call)
     case CALL_DRAIN_WORKER:
     case CALL_HELD:
         add_session(r, call->session);
+        break;
+    case CALL_PAUSE_ALL:
+        add_bool(r, call->flag);
         break;
     case CALL_RAISE_EPOCH:
         pw_buf_adds(r->out, "'test'");
@@ -653,6 +717,15 @@ player_render(struct player *player, const struct call *call, bool script, struc
         break;
     case CALL_EMIT:
         render_event(&r, call);
+        break;
+    case CALL_CREATE_SCHEDULE:
+        render_schedule(&r, call);
+        break;
+    case CALL_PAUSE_SCHEDULE:
+    case CALL_RESUME_SCHEDULE:
+    case CALL_DELETE_SCHEDULE:
+    case CALL_BACKFILL_SCHEDULE:
+        render_schedule_verb(&r, call);
         break;
     default:
         if (call_is_one(call->verb))

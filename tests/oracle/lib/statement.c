@@ -20,9 +20,9 @@ static const struct statement {
     [CALL_ALTER_WORKFLOW] = {"alter_workflow", 2, "select 'ok' from pawl.alter_workflow(", ")"},
     [CALL_CREATE_FLOW] = {"create_flow", 10, "select pawl.create_flow(", ")"},
     [CALL_ADD_STEP] = {"add_step", 4, "select pawl.add_step(", ")"},
-    [CALL_TRIGGER] = {"trigger", 10,
+    [CALL_TRIGGER] = {"trigger", 12,
         "select concat_ws(' ', run_id, created, handled), run_id from pawl.trigger(", ")"},
-    [CALL_TRIGGER_MANY] = {"trigger_many", 10,
+    [CALL_TRIGGER_MANY] = {"trigger_many", 12,
         "select string_agg(concat_ws(' ', item, run_id, created, handled) || e'\\n', '' order by "
         "item), "
         "string_agg(run_id::text, ' ' order by item) from pawl.trigger_many(",
@@ -36,7 +36,7 @@ static const struct statement {
         "'drain')) "
         "from pawl.heartbeat(",
         ")"},
-    [CALL_IDLE] = {"idle", 2, "select 'ok' from pawl.idle(", ")"},
+    [CALL_REST] = {"rest", 2, "select 'ok', tick_due from pawl.rest(", ")"},
     [CALL_LEAVE] = {"leave", 1, "select pawl.leave(", ")"},
     [CALL_DRAIN_WORKER] = {"drain_worker", 1, "select pawl.drain_worker(", ")"},
     [CALL_HELD] = {"held", 1,
@@ -73,7 +73,7 @@ static const struct statement {
     [CALL_WAIT_SIGNAL] = {"wait_signal", 6, ONE "wait_signal(", ")"},
     [CALL_RELEASE] = {"release", 4, ONE "release(", ")"},
     [CALL_RECORD_STEP] = {"record_step", 2, "select pawl.record_step(", ")"},
-    [CALL_HOUSEKEEP] = {"housekeep", 0, "select 'ok' from pawl.housekeep(", ")"},
+    [CALL_HOUSEKEEP] = {"housekeep", 0, "select 'ok' from oracle.housekeep(", ")"},
     [CALL_TICK] = {"tick", 0, "select oracle.tick(", ")"},
     [CALL_RETAIN] = {"retain", 1, "select oracle.retain(", ")"},
     [CALL_EMIT] = {"emit", 5,
@@ -98,7 +98,24 @@ static const struct statement {
     [CALL_RESUME_WORKFLOW] = {"resume_workflow", 1, "select pawl.resume_workflow(", ")"},
     [CALL_PAUSE_QUEUE] = {"pause_queue", 1, "select pawl.pause_queue(", ")"},
     [CALL_RESUME_QUEUE] = {"resume_queue", 1, "select pawl.resume_queue(", ")"},
+    [CALL_PAUSE_ALL] = {"pause_all", 1, "select pawl.pause_all('test', 'test', ", ")"},
+    [CALL_RESUME_ALL] = {"resume_all", 0, "select pawl.resume_all(", ")"},
     [CALL_RAISE_EPOCH] = {"raise_epoch", 1, "select pawl.raise_epoch(", ")"},
+    [CALL_CREATE_SCHEDULE] = {"create_schedule", 16, "select oracle.create_schedule(", ")"},
+    [CALL_PAUSE_SCHEDULE] = {"pause_schedule", 2,
+        "select pawl.pause_schedule(why => 'because', by => 'op', name => s.name, tenant => "
+        "s.tenant) from oracle.schedule_name(",
+        ") s"},
+    [CALL_RESUME_SCHEDULE] = {"resume_schedule", 3,
+        "select pawl.resume_schedule(s.name, 'op', s.catch_up, s.tenant) from "
+        "oracle.schedule_name(",
+        ") s"},
+    [CALL_DELETE_SCHEDULE] = {"delete_schedule", 2,
+        "select pawl.delete_schedule(s.name, 'op', s.tenant) from oracle.schedule_name(", ") s"},
+    [CALL_BACKFILL_SCHEDULE] = {"backfill_schedule", 5,
+        "select coalesce(string_agg(concat_ws(' ', oracle.us(at), run_id, created) || e'\\n', '' "
+        "order by at), '') from oracle.backfill_schedule(",
+        ")"},
 };
 
 bool
@@ -147,6 +164,9 @@ player_prepare(PGconn *conn)
         "by "
         "s.round desc limit 1)");
     bench_do(conn, "prepare children as select oracle.children($1, $2, $3)");
+    bench_do(conn,
+        "prepare scheduled as select k.run_id from pawl_data.key k join pawl_data.workflow w using "
+        "(workflow_id) where k.tenant = $1 and w.name = $2 and k.key = $3");
     bench_do(conn,
         "prepare waits as select 1 from pawl_data.wait w where w.run_id = $1 and w.task_no = $2 "
         "and "

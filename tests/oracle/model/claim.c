@@ -98,9 +98,9 @@ static bool
 may_find(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
     enum oracle_place place)
 {
-    return run->living && run->place == place && !run->workflow->workflow_paused &&
-        !o->queues[run->queue].paused && (s->queues >> run->queue & 1) != 0 &&
-        !oracle_locked(o, run);
+    return !o->all_paused && run->living && run->place == place &&
+        !run->workflow->workflow_paused && !o->queues[run->queue].paused &&
+        (s->queues >> run->queue & 1) != 0 && !oracle_locked(o, run);
 }
 
 static bool

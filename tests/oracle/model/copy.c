@@ -53,6 +53,8 @@ oracle_copy(const struct oracle *oracle)
     COPY_LIST(copy, sessions);
     COPY_LIST(copy, keys);
     COPY_LIST(copy, events);
+    COPY_LIST(copy, schedules);
+    COPY_LIST(copy, skips);
     for (size_t i = 0; i < copy->keys_count; i++)
         copy->keys[i].workflow = moved(copy, oracle, oracle->keys[i].workflow);
     for (struct oracle_run **at = &copy->runs; *at != NULL; at = &(*at)->next) {
@@ -101,9 +103,9 @@ add_hidden(uint64_t *sum, struct oracle *o)
     for (size_t i = 0; i < o->sessions_count; i++) {
         const struct oracle_session *s = &o->sessions[i];
 
-        (void)snprintf(text, sizeof(text), "%" PRId64 " %s %" PRId64 " %" PRId64 " ",
+        (void)snprintf(text, sizeof(text), "%" PRId64 " %s %" PRId64 " %" PRId64 " %" PRId64 " ",
             s->reported_at, s->running.run == NULL ? "-" : s->running.run, s->running.started_ms,
-            s->running.timeout_ms);
+            s->running.timeout_ms, s->next_limit_at);
         add_text(sum, text);
     }
 }

@@ -122,3 +122,23 @@ oracle_set_pause(struct oracle *oracle, const char *subject, const char *name, b
     *flag = paused;
     return "ok";
 }
+
+const char *
+oracle_pause_all(struct oracle *oracle, bool refuse_triggers)
+{
+    bool paused = oracle->all_paused;
+
+    oracle->all_paused = true;
+    oracle->refuses_triggers = refuse_triggers;
+    return paused ? "already" : "ok";
+}
+
+const char *
+oracle_resume_all(struct oracle *oracle)
+{
+    if (!oracle->all_paused)
+        return "already";
+    oracle->all_paused = false;
+    oracle->refuses_triggers = false;
+    return "ok";
+}

@@ -507,7 +507,7 @@ moves(const struct oracle *o, const struct oracle_run *run)
     if (run->place != ORACLE_OPEN)
         return run->place != ORACLE_WAITING || run->due_at <= o->now;
     for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next)
-        if (task->living && task->place != ORACLE_WAITING)
+        if (task->living && (task->place != ORACLE_WAITING || task->due_at <= o->now))
             return true;
     return false;
 }

@@ -48,6 +48,9 @@ struct oracle_chooser {
     bool (*records)(void *userdata, const char *run, int task, const char *name, int round);
     /* The number of the n-th session that housekeeping has ended in this call, from 0; 0: there is none. */
     int64_t (*swept)(void *userdata, int n);
+    /* The run that has this key, of a schedule that was fired just now. */
+    const char *(*scheduled)(
+        void *userdata, const char *tenant, const char *workflow, const char *key);
 };
 
 void oracle_set_chooser(struct oracle *oracle, const struct oracle_chooser *chooser);
@@ -110,6 +113,9 @@ const char *oracle_alter_workflow(
 const char *oracle_set_pause(
     struct oracle *oracle, const char *subject, const char *name, bool paused);
 
+const char *oracle_pause_all(struct oracle *oracle, bool refuse_triggers);
+const char *oracle_resume_all(struct oracle *oracle);
+
 /* --- runs --- */
 
 struct oracle_trigger_spec {
@@ -123,7 +129,14 @@ struct oracle_trigger_spec {
     const char *id;
     int64_t key_ttl_us;
     bool key_while_active;
+    bool is_new; /* the caller says that nobody has sent the id before; see oracle_may_be_new() */
 };
+
+/*
+ * Whether a caller may call this id new without making a second run of it: all but an id of the last 100 ms whose run has ended. What
+ * happens to such a one is not modelled.
+ */
+bool oracle_may_be_new(struct oracle *oracle, const char *id);
 
 /* made is the id that the engine made, if it made one. The answer is "RUN CREATED HANDLED" in reply. */
 const char *oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec,
@@ -159,7 +172,7 @@ struct oracle_running {
 
 const char *oracle_heartbeat(struct oracle *oracle, int64_t session,
     const struct oracle_running *running, struct pw_buf *reply);
-const char *oracle_idle(struct oracle *oracle, int64_t session, bool idle);
+const char *oracle_rest(struct oracle *oracle, int64_t session, bool renew, bool has_work);
 const char *oracle_leave(struct oracle *oracle, int64_t session, struct pw_buf *reply);
 const char *oracle_drain_worker(struct oracle *oracle, int64_t session);
 const char *oracle_held(struct oracle *oracle, int64_t session, struct pw_buf *reply);
@@ -271,6 +284,51 @@ const char *oracle_rollback_skip(
 const char *oracle_fork(struct oracle *oracle, const char *run, const char *from_step,
     const char *made, struct pw_buf *reply);
 const char *oracle_purge(struct oracle *oracle, const char *run);
+
+/* --- schedules --- */
+
+/* One of cron, every and in. Texts must live as long as the oracle; NULL, -1 and ORACLE_NONE: not given. Moments are told from now. */
+struct oracle_schedule_spec {
+    const char *name;
+    const char *workflow;
+    const char *cron;
+    int64_t every_us;
+    int64_t in_us;
+    const char *zone; /* UTC or Asia/Kolkata */
+    const char *input;
+    const char *tenant;
+    int priority;
+    const char *metadata;
+    const char *catch_up;
+    int64_t within_us;
+    const char *overlap;
+    int64_t jitter_us;
+    int64_t starts_in_us;
+    int64_t ends_in_us;
+    bool invalid; /* something in it is */
+};
+
+struct oracle_backfill_spec {
+    const char *name;
+    const char *tenant;
+    int64_t since_us; /* ago */
+    int64_t until_us;
+    int most;
+};
+
+const char *oracle_create_schedule(struct oracle *oracle, const struct oracle_schedule_spec *spec);
+const char *oracle_pause_schedule(struct oracle *oracle, const char *tenant, const char *name);
+const char *oracle_resume_schedule(
+    struct oracle *oracle, const char *tenant, const char *name, const char *catch_up);
+const char *oracle_delete_schedule(struct oracle *oracle, const char *tenant, const char *name);
+
+/* A line of the reply for each time: time, run, created. */
+const char *oracle_backfill_schedule(
+    struct oracle *oracle, const struct oracle_backfill_spec *spec, struct pw_buf *reply);
+
+/* What schedules came to, in a word for each. */
+void oracle_each_schedule_time(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
 
 /* --- what was observed --- */
 

@@ -269,6 +269,7 @@ oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
         pw_buf_addf(out, "event %s %" PRId64 " '%s' %s %s %s\n", e->id, e->emitted_at, e->tenant,
             e->topic, e->key, e->payload);
     }
+    oracle_show_schedules(oracle, out);
 }
 
 static void

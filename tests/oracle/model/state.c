@@ -112,6 +112,8 @@ oracle_free(struct oracle *oracle)
     free(oracle->sessions);
     free(oracle->keys);
     free(oracle->events);
+    free(oracle->schedules);
+    free(oracle->skips);
     pw_arena_done(&oracle->texts);
     free(oracle);
 }

@@ -18,6 +18,7 @@ enum {
     ORACLE_STEP_SPAN = 1000000, /* numbers of tasks between one step of a flow and the next */
     ORACLE_CRASH_MAX = 5,
     ORACLE_SUSPECT_AT = 2,
+    ORACLE_PAUSES_MAX = 101,   /* of a schedule: one more than the engine keeps */
     ORACLE_PAYLOAD_MAX = 4000, /* the comparison sets the engine's limit to this */
 };
 
@@ -97,7 +98,8 @@ struct oracle_session {
     int64_t lease_until;
     int64_t reported_at;
     struct oracle_running running;
-    uint64_t queues; /* one bit for each queue, as of the last look */
+    int64_t next_limit_at; /* before it housekeeping does not look at the step that runs */
+    uint64_t queues;       /* one bit for each queue, as of the last look */
     int queues_seen;
     bool idle;
     bool draining;
@@ -274,12 +276,57 @@ struct oracle_event {
     const char *payload;
 };
 
+/* A pause that has ended. Its catch_up decides about the times in it. */
+struct oracle_schedule_pause {
+    int64_t paused_at;
+    int64_t resumed_at;
+    const char *catch_up;
+};
+
+struct oracle_schedule {
+    struct oracle_schedule_spec spec;
+    int number;
+    int64_t once_at;
+    int64_t starts_at;
+    int64_t ends_at;
+    int64_t anchor_at;
+    int64_t handled_at;
+    int64_t next_at;
+    int64_t fire_at;
+    int64_t waiting_at; /* a time that waits until the run of an earlier one has ended */
+    bool paused;
+    int64_t paused_at;
+    int64_t resumed_at;
+    const char *resumed_catch_up;
+    struct oracle_schedule_pause earlier_pauses[ORACLE_PAUSES_MAX];
+    int earlier_pauses_count;
+    bool refused; /* its flow had no steps when it was to be fired last */
+    int64_t last_at;
+    const char *last_run;
+    int fired;
+    int skipped;
+    int missed;
+    int64_t skip_at; /* of the row that a further time of the same kind continues */
+};
+
+/* Times of a schedule that triggered no run. */
+struct oracle_skip {
+    int schedule;
+    int64_t first_at;
+    int64_t last_at;
+    int times;
+    const char *reason;
+    const char *run;
+};
+
 struct oracle {
     struct pw_arena texts;
     int64_t now;
     int64_t housekeeping_at;
     int epoch;
     int queues_version;
+    bool all_paused;
+    bool refuses_triggers;
     const char *locked;
     const struct oracle_meanwhile *meanwhile; /* NULL: nobody else does anything */
     enum oracle_moment moment;                /* of the call that is being made */
@@ -298,6 +345,11 @@ struct oracle {
     size_t keys_count;
     struct oracle_event *events;
     size_t events_count;
+    struct oracle_schedule *schedules;
+    size_t schedules_count;
+    int schedules_made;
+    struct oracle_skip *skips;
+    size_t skips_count;
 };
 
 /* --- memory --- */
@@ -423,6 +475,10 @@ const char *oracle_first_undone(const struct oracle_run *run);
 /* Takes back what a session holds and returns how many; crashed: its worker was lost. */
 int oracle_release_held(struct oracle *o, struct oracle_session *session, bool crashed);
 
+/* The piece of housekeeping that fires schedules, and what is known of these. */
+void oracle_fire(struct oracle *o);
+void oracle_show_schedules(struct oracle *o, struct pw_buf *out);
+
 /* Housekeeping, if it is due. */
 void oracle_tick(struct oracle *o);
 
@@ -432,6 +488,7 @@ bool oracle_row_is_held(const struct oracle *o, const struct oracle_run *run);
 /* Pieces of it: a run gets ready; it is taken back from its holder; a limit, one of the run's three, is enforced, "busy": not now. */
 void oracle_make_due(struct oracle *o, struct oracle_run *run);
 void oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool started);
+int64_t oracle_limit_of_step(struct oracle *o, const struct oracle_session *s);
 const char *oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
 const char *oracle_defer_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
 

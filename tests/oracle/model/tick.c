@@ -284,15 +284,35 @@ enforce_limits(struct oracle *o)
     free(list);
 }
 
+/* The task that a session said to execute a step of, if it held it then and holds it now. Others may have it locked: a heartbeat only reads. */
+static struct oracle_run *
+find_reported(struct oracle *o, const struct oracle_session *s)
+{
+    struct oracle_run *run = s->running.run == NULL ? NULL : oracle_find_run(o, s->running.run);
+
+    run = run == NULL ? NULL : oracle_find_task(run, s->running.task);
+    return run != NULL && run->living && run->place == ORACLE_HELD && run->session == s->id &&
+            run->claimed_at <= s->reported_at
+        ? run
+        : NULL;
+}
+
+int64_t
+oracle_limit_of_step(struct oracle *o, const struct oracle_session *s)
+{
+    const struct oracle_running *r = &s->running;
+
+    return r->timeout_ms == ORACLE_NONE || find_reported(o, s) == NULL
+        ? ORACLE_NEVER
+        : s->reported_at + (r->timeout_ms - r->started_ms + 5000) * 1000;
+}
+
 static void
 enforce_step_limit(struct oracle *o, const struct oracle_session *s)
 {
-    const struct oracle_running *r = &s->running;
-    struct oracle_run *run = oracle_find_living(o, r->run);
+    struct oracle_run *run = find_reported(o, s);
 
-    run = run == NULL ? NULL : oracle_find_task(run, r->task);
-    if (run == NULL || !run->living || run->place != ORACLE_HELD || run->session != s->id ||
-        run->claimed_at > s->reported_at)
+    if (run == NULL || oracle_locked(o, run))
         return;
     if (oracle_ends_lost(o, run, true, true) && oracle_flow_is_locked(o, run->whole))
         return;
@@ -319,10 +339,8 @@ enforce_step_limits(struct oracle *o)
 
     for (size_t i = 0; i < o->sessions_count; i++) {
         struct oracle_session *s = &o->sessions[i];
-        const struct oracle_running *r = &s->running;
 
-        if (s->ended == NULL && r->run != NULL && r->timeout_ms != ORACLE_NONE &&
-            s->reported_at + (r->timeout_ms - r->started_ms + 5000) * 1000 < o->now)
+        if (s->ended == NULL && s->next_limit_at < o->now && oracle_limit_of_step(o, s) < o->now)
             *(struct oracle_session **)oracle_push(&hung, &count, sizeof(*hung)) = s;
     }
     if (count > 1)
@@ -360,6 +378,7 @@ oracle_force_tick(struct oracle *oracle)
 {
     oracle->housekeeping_at = oracle->now + 2100001;
     work(oracle);
+    oracle_fire(oracle);
     return "ok";
 }
 
@@ -367,5 +386,6 @@ const char *
 oracle_housekeep(struct oracle *oracle)
 {
     work(oracle);
+    oracle_fire(oracle);
     return "ok";
 }

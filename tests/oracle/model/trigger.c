@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define HOUR_MS INT64_C(3600000)
+#define NEW_MS 100 /* the engine believes that an id is new if it is not older, and not ahead */
 
 static bool
 queue_is_handled(struct oracle *o, int queue)
@@ -120,6 +121,27 @@ say(struct oracle *o, const struct oracle_workflow *w, const char *id, bool crea
     return created ? "created" : "existing";
 }
 
+bool
+oracle_may_be_new(struct oracle *oracle, const char *id)
+{
+    const struct oracle_run *old = id == NULL ? NULL : oracle_find_run(oracle, id);
+    struct pw_uuid uuid;
+    int64_t age_ms;
+
+    if (old == NULL || old->living || !pw_uuid_parse(id, &uuid))
+        return true;
+    /* The engine rounds its clock to milliseconds, this division does not. */
+    age_ms = oracle->now / 1000 - uuid_time_ms(&uuid);
+    return age_ms < -1 || age_ms > NEW_MS;
+}
+
+/* What an id that is called new and is not comes to; NULL if it is. */
+static const char *
+new_problem(const struct oracle_run *old)
+{
+    return old == NULL ? NULL : old->living ? "23505" : "PW010";
+}
+
 static bool
 has_key(const struct oracle_run *run, const struct oracle_workflow *w, const char *key)
 {
@@ -138,9 +160,12 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
 
     if (w == NULL)
         return "PW002";
+    problem = argument_problem(oracle, spec);
+    /* A malformed id is found before the call begins. */
+    if (oracle->refuses_triggers)
+        return oracle_same(problem, "22P02") ? problem : "PW013";
     if (w->flow && w->steps_count == 0)
         return "PW003";
-    problem = argument_problem(oracle, spec);
     if (problem != NULL)
         return problem;
     key = spec->key == NULL ? NULL : oracle_find_key(oracle, spec->tenant, w, spec->key);
@@ -150,12 +175,15 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
     }
     old = id == NULL ? NULL : oracle_find_run(oracle, id);
     /* The key decides before the id does, but for a call that is sent again when its run has freed the key and another has it. */
-    if (key != NULL && (old == NULL || strcmp(key->run, id) == 0 || !has_key(old, w, spec->key))) {
+    if (key != NULL &&
+        (old == NULL || spec->is_new || strcmp(key->run, id) == 0 || !has_key(old, w, spec->key))) {
         if (strcmp(key->input, spec->input) != 0)
             return "PW004";
         if (id == NULL || strcmp(key->run, id) != 0)
             return say(oracle, w, key->run, false, reply);
     }
+    if (spec->is_new && old != NULL)
+        return new_problem(old);
     if (old != NULL) {
         if (spec->key != NULL && !has_key(old, w, spec->key))
             return "PW004";
@@ -232,6 +260,24 @@ arguments_problem(struct oracle *o, const struct oracle_trigger_spec *specs, siz
     return NULL;
 }
 
+/* All are made at once: an id of a run that lives, or that is there twice, is found first. */
+static const char *
+new_problems(struct oracle *o, const struct oracle_trigger_spec *specs, size_t count)
+{
+    const char *problem = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *one = new_problem(oracle_find_run(o, specs[i].id));
+
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(specs[i].id, specs[k].id) == 0)
+                return "23505";
+        if (one != NULL && (problem == NULL || strcmp(one, "23505") == 0))
+            problem = one;
+    }
+    return problem;
+}
+
 /* One after the other, until one is refused. */
 static const char *
 trigger_each(struct oracle *oracle, const struct oracle_trigger_spec *specs,
@@ -272,9 +318,13 @@ oracle_trigger_many(struct oracle *oracle, const struct oracle_trigger_spec *spe
 
     if (oracle_find_workflow(oracle, specs[0].workflow) == NULL)
         return "PW002";
+    if (oracle->refuses_triggers)
+        return "PW013";
     if (uneven)
         return "PW003";
     answer = arguments_problem(oracle, specs, count);
+    if (answer == NULL && specs[0].is_new)
+        answer = new_problems(oracle, specs, count);
     if (answer != NULL)
         return answer;
     if (count == 0 || made[0] != NULL)

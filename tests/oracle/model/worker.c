@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Worker sessions: register, heartbeat, idle, leave, drain, held, epoch. */
+/* Worker sessions: register, heartbeat, rest, leave, drain, held, epoch. */
 #include "state.h"
 
 #include <inttypes.h>
@@ -75,6 +75,7 @@ oracle_register(struct oracle *oracle, const struct oracle_register_spec *spec, 
     s->lease_until = oracle->now + spec->lease_us;
     s->queues = oracle_queues_of(oracle, s);
     s->queues_seen = oracle->queues_version;
+    s->next_limit_at = ORACLE_NEVER;
     pw_buf_addf(reply, "%" PRId64 " %d %d", made, oracle->epoch, count_bits(s->queues));
     return "ok";
 }
@@ -86,6 +87,17 @@ told(const struct oracle_run *run)
         ? "cancelled"
         : run->paused ? "paused"
                       : NULL;
+}
+
+/* Notes when the step that runs is over its limit. A limit that moves by at most a second stays as it was. */
+static void
+note_limit(struct oracle *oracle, struct oracle_session *s)
+{
+    int64_t limit = oracle_limit_of_step(oracle, s);
+
+    if (limit == ORACLE_NEVER || s->next_limit_at == ORACLE_NEVER ||
+        limit < s->next_limit_at - 1000000 || limit > s->next_limit_at + 1000000)
+        s->next_limit_at = limit;
 }
 
 const char *
@@ -106,6 +118,7 @@ oracle_heartbeat(struct oracle *oracle, int64_t session, const struct oracle_run
     s->queues_seen = oracle->queues_version;
     s->running = running == NULL ? (struct oracle_running){0} : *running;
     s->running.run = oracle_keep(oracle, s->running.run);
+    note_limit(oracle, s);
     oracle_tick(oracle);
     pw_buf_addf(reply, "%d %" PRId64, oracle->epoch, s->lease_until);
     for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))
@@ -122,7 +135,7 @@ oracle_heartbeat(struct oracle *oracle, int64_t session, const struct oracle_run
 }
 
 const char *
-oracle_idle(struct oracle *oracle, int64_t session, bool idle)
+oracle_rest(struct oracle *oracle, int64_t session, bool renew, bool has_work)
 {
     const char *problem = oracle_session_problem(oracle, session);
     struct oracle_session *s;
@@ -130,7 +143,20 @@ oracle_idle(struct oracle *oracle, int64_t session, bool idle)
     if (problem != NULL)
         return problem;
     s = oracle_find_session(oracle, session);
-    s->idle = idle && !s->draining;
+    s->idle = !s->draining;
+    if (renew) {
+        s->lease_until = oracle->now + s->lease_us;
+        s->queues = oracle_queues_of(oracle, s);
+        s->queues_seen = oracle->queues_version;
+        if (!oracle_still_holds(oracle, s)) {
+            s->reported_at = oracle->now;
+            s->running = (struct oracle_running){0};
+            s->next_limit_at = ORACLE_NEVER;
+        }
+    }
+    /* Housekeeping is due and has nothing to do: the clock moves as if it were done. Whether a chore has something, only the engine knows. */
+    if (!has_work && oracle->housekeeping_at <= oracle->now + 2000001)
+        oracle->housekeeping_at = oracle->now + 2100001;
     return "ok";
 }
 

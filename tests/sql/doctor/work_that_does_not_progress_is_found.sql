@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(21);
+select plan(23);
 create function pg_temp.found(p_what text) returns text language sql as $$
     select string_agg(d.level || ': ' || d.found, ' | ' order by d.found) from pawl.doctor() d where d.what = p_what
 $$;
@@ -31,6 +31,10 @@ select t.session(lease => '1 day') as s \gset
 select t.later('1 s', :s);
 select is(pg_temp.found('worker'), 'warning: 1 worker lost the lease in the last 24 hours; the last was web-7, 0 s ago', 'and one that was swept');
 select pawl.complete(:s, o.run_id, o.fence) from t.one(:s) o \g /dev/null
+select pawl.heartbeat(:s, null, true) \g /dev/null
+select matches(pg_temp.found('worker'), 'warning: worker [^|]* has claimed nothing for 0 s: its program does not take its runs', 'a worker that starves its runs');
+select pawl.heartbeat(:s, null, false) \g /dev/null
+select doesnt_match(pg_temp.found('worker'), 'does not take', 'no longer when it takes them');
 
 -- Rollbacks.
 select run_id as r, fence as f from t.held(:s, 'test.undo') \gset

@@ -5,7 +5,7 @@ select plan(9);
 
 set statement_timeout = '20s';
 select t.session(lease => '1 hour') as s \gset
-select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note']) t \g /dev/null
+select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag']) t \g /dev/null
 select t.run() from generate_series(1, 20) \g /dev/null
 select run_id as r, fence as f from t.one(:s) \gset
 select 'z_' || current_database() as z \gset

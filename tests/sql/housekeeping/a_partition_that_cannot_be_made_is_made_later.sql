@@ -11,7 +11,7 @@ select to_char(pawl.now() at time zone 'UTC' + interval '7 days', 'YYYYMMDD') as
 select t.other_holds('select pawl._make_partition(''note'', (pawl.now() at time zone ''UTC'')::date + 7)::text') \g /dev/null
 update pawl_data.chore set due_at = '-infinity' where chore = 'partitions';
 call pawl.tick(true);
-select is((select string_agg(p.parent, ' ' order by p.parent) from pawl._partitions(pawl._run_tables() || 'event'::text) p where p.day = to_date(:'day', 'YYYYMMDD')), 'audit event input run step', 'all others are made');
+select is((select string_agg(p.parent, ' ' order by p.parent) from pawl._partitions(pawl._run_tables() || 'event'::text) p where p.day = to_date(:'day', 'YYYYMMDD')), 'audit event input run step tag', 'all others are made');
 select is((select partitions_until from pawl_data.setting), :'mark'::timestamptz, 'the mark stays');
 select is((select last_error from pawl_data.chore where chore = 'partitions'), null, 'that is no failure');
 select t.other_done() \g /dev/null

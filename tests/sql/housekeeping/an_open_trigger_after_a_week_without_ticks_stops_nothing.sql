@@ -47,7 +47,7 @@ select is(pg_temp.made(), 'event input run step', 'each has made what it wrote t
 update pawl_data.chore set due_at = '-infinity' where chore = 'partitions';
 select pawl.housekeep() \g /dev/null
 select is((select count(*) from pawl_data.setting where partitions_until > pawl.now() + interval '7 days'), 1::bigint, 'housekeeping makes the others');
-select is((select count(*) from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relispartition and c.relkind = 'r'), 54::bigint, 'of nine days');
+select is((select count(*) from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relispartition and c.relkind = 'r'), 63::bigint, 'of nine days');
 
 select t.dblink_disconnect('other') \g /dev/null
 select * from finish();

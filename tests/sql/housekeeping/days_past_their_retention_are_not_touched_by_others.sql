@@ -3,7 +3,7 @@
 select plan(23);
 set statement_timeout = '20s';
 select t.session(lease => '1 hour') as s \gset
-select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t \g /dev/null
+select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag', 'event']) t \g /dev/null
 select to_char(pawl.now() at time zone 'UTC' - interval '60 days', 'YYYYMMDD') as day \gset
 select t.run() from generate_series(1, 5) \g /dev/null
 select run_id as r, fence as f from t.one(:s) \gset

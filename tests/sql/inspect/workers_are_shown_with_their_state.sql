@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(8);
+select plan(11);
 select t.session('{test.*}', name => 'live', lease => '1 hour') as live \gset
 select t.session(name => 'lost', lease => '5 s') as lost \gset
 select t.session(name => 'gone', lease => '1 hour') as gone \gset
 select t.session(name => 'idle', lease => '1 hour') as idle \gset
 select t.session(name => 'drain', lease => '1 hour') as drain \gset
 select run_id as r from t.held(:live) \gset
-select pawl.leave(:gone), pawl.idle(:idle) \gset
+select pawl.leave(:gone) \gset
+select pawl.rest(:idle) \gset
 select is(pawl.drain_worker(:drain, 'ann'), 'ok', 'drained');
 select is(pawl.drain_worker(:drain), 'already', 'twice: already');
 select pawl.test_clock_advance('6 s') \gset
@@ -14,6 +15,12 @@ select is((select string_agg(worker || ' ' || state || ' ' || held, ', ' order b
 select is((select state || ' ' || ended_why from pawl.list_workers(true) where worker = 'gone'), 'ended left', 'and those that have');
 select is((select handles::text from pawl.list_workers() where worker = 'live'), '{test.*}', 'with what they handle');
 select is((select notice from pawl.heartbeat(:drain)), 'drain', 'a drained one is told');
+select pawl.heartbeat(:live, null, true) \g /dev/null
+select is((select state from pawl.list_workers() where worker = 'live'), 'starved', 'one whose program takes no runs');
+select pawl.heartbeat(:live) \g /dev/null
+select is((select state from pawl.list_workers() where worker = 'live'), 'starved', 'still, after a heartbeat that does not mention it');
+select pawl.heartbeat(:live, null, false) \g /dev/null
+select is((select state from pawl.list_workers() where worker = 'live'), 'live', 'until it does again');
 select t.run() as r2 \gset
 select is((select count(*) from pawl.claim(:drain, 10)), 0::bigint, 'and given nothing more');
 select throws_ok('select pawl.drain_worker(1)', 'PW001', null, 'an unknown session');

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Somebody drops schema pawl by hand. The tables are in schema pawl_data, so an install repairs it.
+-- An operator drops schema pawl by hand. The tables are in schema pawl_data, so an install repairs it.
 select plan(3);
 \getenv pawl_sql PAWL_SQL
 \if :{?pawl_sql}

@@ -285,3 +285,92 @@ begin
 end
 $$;
 comment on function t.crash_out(bigint, int) is 'lets workers die with a task';
+
+-- Another connection, which triggers and listens.
+create function t.ear(name text default 'ear')
+returns void
+language sql
+as $$
+    select t.dblink_connect(name, format('host=%s port=%s user=%s dbname=%L',
+        split_part(current_setting('unix_socket_directories'), ',', 1), current_setting('port'), current_user, current_database()))
+$$;
+comment on function t.ear(text) is 'opens another connection';
+
+-- The sessions that a statement of the other connection notified, in order. As if no worker had been notified just before.
+create function t.rung(statement text, name text default 'ear')
+returns text
+language plpgsql
+as $$
+begin
+    perform setval('pawl_data.bell_clock', 0);
+    perform from t.dblink(name, statement) r (x text);
+    return (select string_agg(n.notify_name, ' ' order by n.notify_name) from t.dblink_get_notify(name) n);
+end
+$$;
+comment on function t.rung(text, text) is 'the channels that a statement notified';
+
+-- A session that rests, and whose channel the other connection listens to.
+create function t.rester(handles text[] default '{*}', lease interval default '30 s', name text default 'ear')
+returns bigint
+language plpgsql
+as $$
+declare
+    v_session bigint := t.session(handles, lease);
+begin
+    perform pawl.rest(v_session);
+    perform t.dblink_exec(name, format('listen "pawl_%s"', v_session));
+    return v_session;
+end
+$$;
+comment on function t.rester(text[], interval, text) is 'a session that rests, and is listened to';
+-- Creates a workflow with a limit by key.
+create function t.limited(workflow text, key_limit int)
+returns void
+language plpgsql
+as $$
+begin
+    perform t.stop_clock();
+    perform pawl.create_workflow(workflow);
+    perform pawl.alter_workflow(workflow, json_build_object('key_limit', key_limit));
+end
+$$;
+comment on function t.limited(text, int) is 'a workflow of which only so many runs with one limit key are held';
+
+-- What is wrong with lanes: rows that fit no task, tasks without their row, more held than the limit, and lanes where a task waits,
+-- though there is room, and that no claim would visit.
+create function t.lane_faults()
+returns text
+language sql
+as $$
+    select coalesce(string_agg(f.fault, '; ' order by f.fault), 'none')
+    from (
+        select 'hold without a held task' as fault from pawl_data.lane_hold h
+        where not exists (select from pawl_data.task t where t.run_id = h.run_id and t.task_no = h.task_no and t.place = 'h')
+        union all
+        select 'held task without a hold' from pawl_data.task t
+        where t.place = 'h' and t.lane is not null
+          and not exists (select from pawl_data.lane_hold h where h.queue_id = t.queue_id and h.lane = t.lane and h.run_id = t.run_id)
+        union all
+        select 'row in line without its task' from pawl_data.lane_task w
+        where not exists (select from pawl_data.task t
+                          where t.run_id = w.run_id and t.task_no = w.task_no and t.place = 'l' and t.due_at = w.due_at)
+        union all
+        select 'task in a lane without its row' from pawl_data.task t
+        where t.place = 'l'
+          and (select count(*) from pawl_data.lane_task w
+               where w.queue_id = t.queue_id and w.lane = t.lane and w.priority = t.priority and w.due_at = t.due_at and w.run_id = t.run_id) <> 1
+        union all
+        select 'lane over its limit' from pawl_data.lane_hold h join pawl_data.lane_queue q using (queue_id)
+        left join pawl_data.lane_setting s using (queue_id, lane)
+        group by h.queue_id, h.lane, q.key_limit, s.key_limit having count(*) > coalesce(s.key_limit, q.key_limit)
+        union all
+        select 'lane that no claim visits' from (select distinct w.queue_id, w.lane from pawl_data.lane_task w) w
+        join pawl_data.lane_queue q using (queue_id)
+        left join pawl_data.lane l using (queue_id, lane)
+        where (l.state is null or l.state <> 'r')
+          and coalesce((select count(*) from pawl_data.lane_hold h where h.queue_id = w.queue_id and h.lane = w.lane) < pawl._lane_limit(w.queue_id, w.lane), true)
+          and not exists (select from pawl_data.lane_delta d
+                          where d.queue_id = w.queue_id and d.lane = w.lane and (l.state is null or l.state = 'e' or d.kind = 'f'))
+    ) f
+$$;
+comment on function t.lane_faults() is 'what is wrong with lanes, or none';

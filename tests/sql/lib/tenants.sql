@@ -31,6 +31,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('signal', 'select pawl.signal({run}, ''go'')', 'PW001', false),
     ('get_run', 'select * from pawl.get_run({run})', 'PW001', false),
     ('result', 'select * from pawl.result({run})', 'PW001', false),
+    ('results', 'select * from pawl.results(array[{run}])', '(ID,NOT_FOUND,,)', false),
     ('cancel', 'select * from pawl.cancel(array[{run}])', '(ID,not_found)', false),
     ('why', 'select pawl.why({run})', 'PW001', false),
     -- Workers.
@@ -39,7 +40,8 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('claim', 'select * from pawl.claim({session}, 10)', 'PW005', false),
     ('claim', 'select * from pawl.claim({session}, 10, request => 7)', 'PW005', false),
     ('heartbeat', 'select * from pawl.heartbeat({session})', 'PW005', false),
-    ('idle', 'select pawl.idle({session})', 'PW005', false),
+    ('rest', 'select pawl.rest({session})', 'PW005', false),
+    ('pass_on', 'select pawl.pass_on({session})', 'PW005', false),
     ('leave', 'select pawl.leave({session})', 'PW005', false),
     ('held', 'select * from pawl.held({session})', 'PW005', false),
     ('commit', 'select answer from pawl.commit({session}, array[{held}], array[1], ''{complete}'', payloads => ''{1}'')', 'refused', false),
@@ -52,7 +54,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('wait_signal', 'select answer from pawl.wait_signal({session}, {held}, 1, ''x'')', 'refused', false),
     ('release', 'select answer from pawl.release({session}, {held}, 1)', 'refused', false),
     ('tick', 'call pawl.tick()', '2D000', true),
-    ('tick', 'select pawl._tick_piece(1), pawl._tick_piece(2), pawl._tick_piece(3), pawl._tick_piece(4), pawl._tick_piece(5)', '(f,f,f,f,f)', false),
+    ('tick', 'select pawl._tick_piece(1), pawl._tick_piece(2), pawl._tick_piece(3), pawl._tick_piece(4), pawl._tick_piece(5), pawl._tick_piece(6), pawl._tick_piece(7)', '(f,f,f,f,f,f,f)', false),
     ('record_step', 'select pawl.record_step(pawl.step_token({session}, {held}, 1, ''x''), ''1'')', 'PW005', false),
     -- Operators.
     ('create_workflow', 'select pawl.create_workflow(''foreign.made'')', 'PW007', false),
@@ -72,6 +74,11 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('purge', 'select * from pawl.purge(array[{run}])', '(ID,not_found)', false),
     ('pause_workflow', 'select pawl.pause_workflow(''victim.coded'')', 'PW007', false),
     ('resume_workflow', 'select pawl.resume_workflow(''victim.coded'')', 'PW007', false),
+    ('preview_bulk', 'select runs from pawl.preview_bulk(''cancel'', ''{}'')', '0', false),
+    ('begin_bulk', 'select pawl.begin_bulk(''cancel'', ''{"tenant": "victim"}'')', 'PW001', false),
+    ('stop_bulk', 'select pawl.stop_bulk(1)', 'not_found', false),
+    ('pause_all', 'select pawl.pause_all()', 'PW007', false),
+    ('resume_all', 'select pawl.resume_all()', 'PW007', false),
     ('pause_queue', 'select pawl.pause_queue(''victim.coded'')', 'PW007', false),
     ('resume_queue', 'select pawl.resume_queue(''victim.coded'')', 'PW007', false),
     ('drain_worker', 'select pawl.drain_worker({session})', 'PW007', false),
@@ -79,6 +86,22 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('set_retention', 'select * from pawl.set_retention(''1 day'')', 'PW007', false),
     ('set_session_limit', 'select pawl.set_session_limit(1)', 'PW007', false),
     ('set_notify', 'select * from pawl.set_notify(''off'')', 'PW007', false),
+    ('set_lane', 'select pawl.set_lane(''victim.coded'', null, 5, tenant => ''victim'')', 'PW007', false),
+    ('pause_lane', 'select pawl.pause_lane(''victim.coded'', null, tenant => ''victim'')', 'PW007', false),
+    ('resume_lane', 'select pawl.resume_lane(''victim.coded'', null, tenant => ''victim'')', 'PW007', false),
+    ('create_schedule', 'select pawl.create_schedule(''foreign.made'', ''victim.coded'', every => ''1 day'', tenant => ''victim'')', 'PW001', false),
+    ('create_schedule', 'select pawl.create_schedule(''canary-schedule'', ''victim.coded'', every => ''1 day'')', 'created', false),
+    ('pause_schedule', 'select pawl.pause_schedule(''canary-schedule'')', 'PW001', false),
+    ('pause_schedule', 'select pawl.pause_schedule(''canary-schedule'', tenant => ''victim'')', 'PW001', false),
+    ('resume_schedule', 'select pawl.resume_schedule(''canary-schedule'')', 'PW001', false),
+    ('delete_schedule', 'select pawl.delete_schedule(''canary-schedule'')', 'PW001', false),
+    ('backfill_schedule', 'select * from pawl.backfill_schedule(''canary-schedule'', pawl.now(), pawl.now())', 'PW001', false),
+    ('create_subscription', 'select pawl.create_subscription(''foreign.made'', ''canary-news'', ''victim.coded'', tenant => ''victim'')', 'PW001', false),
+    ('create_subscription', 'select pawl.create_subscription(''canary-subscription'', ''canary-news'', ''victim.coded'')', 'created', false),
+    ('pause_subscription', 'select pawl.pause_subscription(''canary-subscription'')', 'PW001', false),
+    ('pause_subscription', 'select pawl.pause_subscription(''canary-subscription'', tenant => ''victim'')', 'PW001', false),
+    ('resume_subscription', 'select pawl.resume_subscription(''canary-subscription'')', 'PW001', false),
+    ('delete_subscription', 'select pawl.delete_subscription(''canary-subscription'')', 'PW001', false),
     ('housekeep', 'select pawl.housekeep()', 'PW007', false),
     ('approve', 'select pawl.approve({run}, ''canary-approval'')', 'PW001', false),
     ('reject', 'select pawl.reject({run}, ''canary-approval'')', 'PW001', false),
@@ -86,17 +109,42 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('list_runs', 'select * from pawl.list_runs()', '', false),
     ('list_runs', 'select * from pawl.list_runs(only_tenant => ''victim'')', '', false),
     ('list_runs', 'select * from pawl.list_runs(only_key => ''canary-key'')', '', false),
+    ('list_runs', 'select * from pawl.list_runs(only_tag => ''canary-tag'')', '', false),
     ('history', 'select * from pawl.history({run})', 'PW001', false),
     ('notes', 'select * from pawl.notes({run})', 'PW001', false),
+    ('follow', 'select * from pawl.follow({run})', 'PW001', false),
     ('list_children', 'select * from pawl.list_children({run})', 'PW001', false),
+    ('list_failures', 'select * from pawl.list_failures()', '', false),
+    ('list_failures', 'select * from pawl.list_failures(only_tenant => ''victim'')', '', false),
+    ('count_runs', 'select * from pawl.count_runs()', '', false),
+    ('count_runs', 'select * from pawl.count_runs(only_tenant => ''victim'')', '', false),
+    ('find', 'select * from pawl.find({run}::text)', '', false),
+    ('find', 'select * from pawl.find(''canary-key'')', '', false),
+    ('find', 'select * from pawl.find(''canary-tag'')', '', false),
+    ('find', 'select * from pawl.find(''canary-worker'')', '', false),
+    ('find', 'select * from pawl.find(''canary-topic'', only_tenant => ''victim'')', '', false),
+    ('list_states', 'select * from pawl.list_states(array[{run}])', '', false),
     ('list_waits', 'select * from pawl.list_waits({run})', '', false),
     ('list_waits', 'select * from pawl.list_waits(only_tenant => ''victim'')', '', false),
+    ('list_bulks', 'select count(*) from pawl.list_bulks()', '0', false),
+    ('list_pauses', 'select count(*) from pawl.list_pauses()', '0', false),
     ('list_queues', 'select sum(ready), sum(held), max(oldest_ready), sum(workers) from pawl.list_queues()', '(0,0,,0)', false),
+    ('list_lanes', 'select * from pawl.list_lanes(''victim.coded'')', '', false),
+    ('list_lanes', 'select * from pawl.list_lanes(''victim.coded'', only_tenant => ''victim'')', '', false),
     ('list_workers', 'select * from pawl.list_workers(ended => true)', '', false),
     ('list_workflows', 'select sum(workers) from pawl.list_workflows()', '0', false),
+    ('list_schedules', 'select * from pawl.list_schedules()', '', false),
+    ('list_schedules', 'select * from pawl.list_schedules(only_tenant => ''victim'')', '', false),
+    ('list_skips', 'select * from pawl.list_skips(''canary-schedule'')', 'PW001', false),
+    ('preview_schedule', 'select count(*) from pawl.preview_schedule(''0 0 * * *'')', '10', true),
+    ('preview_schedule', 'select * from pawl.preview_schedule(name => ''canary-schedule'')', 'PW001', false),
+    ('why_schedule', 'select pawl.why_schedule(''canary-schedule'')', 'PW001', false),
+    ('list_subscriptions', 'select * from pawl.list_subscriptions()', '', false),
+    ('list_subscriptions', 'select * from pawl.list_subscriptions(only_tenant => ''victim'')', '', false),
     ('list_events', 'select * from pawl.list_events()', '', false),
     ('list_events', 'select * from pawl.list_events(only_tenant => ''victim'')', '', false),
     ('metrics', 'select sum(succeeded + failed + cancelled), max(oldest_ready) from pawl.metrics(since => ''1 day'')', '(0,)', false),
+    ('prometheus', 'select pawl.prometheus()', 'PW007', false),
     ('list_actions', 'select * from pawl.list_actions()', 'PW007', false),
     ('doctor', 'select * from pawl.doctor()', 'PW007', false),
     -- The owner.
@@ -104,7 +152,9 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('revoke_role', 'select pawl.revoke_role(''{me}'', ''reader'')', '42501', false);
 insert into t.foreign_call (verb, call, outcome, creates) values
     ('trigger', 'select * from pawl.trigger(''victim.coded'', id => {run})', 'PW001', true),
+    ('trigger', 'select * from pawl.trigger(''victim.coded'', id => {run}, id_is_new => true)', 'PW001', true),
     ('trigger_many', 'select * from pawl.trigger_many(''victim.coded'', array[''{}'']::json[], ids => array[{run}])', 'PW001', true),
+    ('trigger_many', 'select * from pawl.trigger_many(''victim.coded'', array[''{}'']::json[], ids => array[{run}], ids_are_new => true)', 'PW001', true),
     ('emit', 'select * from pawl.emit(''x'', id => {event})', 'PW001', true);
 
 -- What the victim has. absent: a name for nothing, in the same form.
@@ -130,7 +180,7 @@ begin
     perform t.flow('victim.steps', '[["one"], ["two", "one"]]');
     foreach v_name in array array['ended', 'failed', 'stuck', 'waiting', 'asking', 'held'] loop
         select r.run_id into v_run from pawl.trigger('victim.coded', '{"card": "canary-input"}', key => case v_name when 'held' then 'canary-key' end,
-            tenant => 'victim', metadata => '{"note": "canary-metadata"}') r;
+            tenant => 'victim', metadata => '{"note": "canary-metadata"}', tags => array['canary-tag']) r;
         select o.fence into v_fence from t.one(v_session) o;
         perform t.answer(v_session, v_run, v_fence, 'note', payload => 'canary-note');
         case v_name
@@ -154,8 +204,10 @@ begin
     insert into t.victim_thing values ('ready', true, v_run, pawl.make_id());
     select r.run_id into v_run from pawl.trigger('victim.steps', '{"card": "canary-input"}', tenant => 'victim') r;
     insert into t.victim_thing values ('flow', true, v_run, pawl.make_id());
+    perform pawl.create_subscription('canary-subscription', 'canary-news', 'victim.coded', match => '{"/card": "canary-payload"}', tenant => 'victim');
     insert into t.victim_thing select 'event', false, e.event_id, pawl.make_id() from pawl.emit('canary-news', '{"card": "canary-payload"}', tenant => 'victim') e;
     insert into t.victim_thing values ('session', false, v_session, v_session + 1000);
+    perform pawl.create_schedule('canary-schedule', 'victim.coded', every => '1 day', tenant => 'victim', input => '{"card": "canary-input"}');
     insert into pawl_data.metric select q.workflow_id, pawl.now() - interval '1 min', 'victim', 5, 0, 0, 1, 1, 1 from pawl_data.workflow q where q.name = 'victim.coded';
     update pawl_data.worker w set tenant = 'victim' where w.session_id = v_session;
 end
@@ -174,7 +226,8 @@ declare
 begin
     foreach v_query in array array['task x where tenant = ''victim''', 'run x where tenant = ''victim''', 'step x', 'note x', 'audit x', 'wait x where tenant = ''victim''',
             'signal x', 'event x where tenant = ''victim''', 'key x where tenant = ''victim''', 'worker x where tenant = ''victim''', 'topic x where tenant = ''victim''',
-            'metric x', 'workflow x', 'queue x', 'pause x', 'flow_step x', 'setting x', 'granted x', 'action x'] loop
+            'metric x', 'metric_total x', 'workflow x', 'queue x', 'pause x', 'flow_step x', 'setting x', 'granted x', 'action x where detail ->> ''tenant'' is distinct from ''foreign''', 'schedule x where tenant = ''victim''', 'schedule_skip x',
+            'subscription x where tenant = ''victim''', 'subscription_event x where tenant = ''victim''', 'subscription_held x'] loop
         execute format('select md5(string_agg(x::text, '' '' order by x::text)) from pawl_data.%s', v_query) into v_part;
         v_digest := v_digest || coalesce(v_part, '-');
     end loop;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 select plan(3);
-select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note', 'event']) t \g /dev/null
+select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date - 60) from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag', 'event']) t \g /dev/null
 select to_char(pawl.now() at time zone 'UTC' - interval '60 days', 'YYYYMMDD') as day \gset
 insert into pawl_data.event values (pawl._id_make(pawl.now() - interval '60 days'), pawl.now(), '', 't', '', '{}');
 insert into pawl_data.note (run_id, note_no, task_no, at, kind, body) values (pawl._id_make(pawl.now() - interval '60 days'), 1, 0, pawl.now(), 'log', 'x');

@@ -5,7 +5,7 @@ select is((select string_agg(p.oid::regprocedure::text, ', ') from pg_proc p whe
 select is((select string_agg(p.oid::regprocedure::text, ', ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace
     and exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a where a.grantee = 0) and p.proname not like 'test\_clock%' and p.proname <> 'now'), null, 'none is executable by PUBLIC');
 select is((select string_agg(p.oid::regprocedure::text, ', ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace
-    and p.prosecdef <> (p.proname not like '\_%' and p.proname <> 'tick' or p.proname in ('_tick_begins', '_tick_piece', '_tick_tables'))), null, 'public ones run as the owner, private ones as the caller; tick() as the caller, its pieces as the owner');
+    and p.prosecdef <> (p.proname not like '\_%' and p.proname <> 'tick' or p.proname in ('_tick_begins', '_tick_piece', '_tick_tables', '_ring_at_commit'))), null, 'public ones run as the owner, private ones as the caller; tick() as the caller, its pieces as the owner');
 select is((select string_agg(p.oid::regprocedure::text, ', ') from pg_proc p where p.pronamespace = 'pawl'::regnamespace
     and not p.prolang = any (select oid from pg_language where lanname in ('sql', 'plpgsql'))), null, 'in trusted languages only');
 select is((select string_agg(c.oid::regclass::text, ', ') from pg_class c where c.relnamespace = 'pawl_data'::regnamespace and c.relkind in ('r', 'p', 'S', 'v')

@@ -3,13 +3,14 @@
 select * from no_plan();
 create temporary table allowed (rights text, name text);
 insert into allowed select r, unnest(array['now', 'errors', 'make_id', 'slot_of', 'epoch']) from unnest(array['producer', 'worker', 'operator', 'reader']) r;
-insert into allowed select 'producer', unnest(array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'cancel', 'why']);
-insert into allowed select 'worker', unnest(array['register', 'heartbeat', 'idle', 'leave', 'claim', 'held', 'commit', 'commit_each', 'step', 'complete', 'fail', 'sleep',
-    'wait_event', 'wait_signal', 'release', 'step_token', 'record_step', 'get_run', 'result', 'tick', '_tick_begins', '_tick_piece']);
+insert into allowed select 'producer', unnest(array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'results', 'cancel', 'why']);
+insert into allowed select 'worker', unnest(array['register', 'heartbeat', 'rest', 'pass_on', 'leave', 'claim', 'held', 'commit', 'commit_each', 'step', 'complete', 'fail', 'sleep',
+    'wait_event', 'wait_signal', 'release', 'step_token', 'record_step', 'get_run', 'result', 'results', 'tick', '_tick_begins', '_tick_piece']);
 insert into allowed select 'operator', unnest(array['create_workflow', 'alter_workflow', 'create_flow', 'add_step', 'apply_flow', 'delete_flow', 'cancel', 'kill', 'pause', 'resume', 'wake', 'retry', 'rollback_retry', 'rollback_skip', 'fork', 'purge',
-    'pause_workflow', 'resume_workflow', 'pause_queue', 'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject', 'get_run', 'result',
-    'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_actions', 'why', 'doctor']);
-insert into allowed select 'reader', unnest(array['get_run', 'result', 'list_runs', 'history', 'notes', 'list_waits', 'list_queues', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_events', 'metrics', 'list_actions', 'why', 'doctor']);
+    'pause_workflow', 'resume_workflow', 'pause_all', 'resume_all', 'preview_bulk', 'begin_bulk', 'stop_bulk', 'pause_queue', 'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'set_lane', 'pause_lane', 'resume_lane', 'create_schedule', 'pause_schedule', 'resume_schedule', 'delete_schedule', 'backfill_schedule',
+    'create_subscription', 'pause_subscription', 'resume_subscription', 'delete_subscription', 'list_subscriptions', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject', 'get_run', 'result', 'results',
+    'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule', 'metrics', 'prometheus', 'list_actions', 'why', 'doctor']);
+insert into allowed select 'reader', unnest(array['get_run', 'result', 'results', 'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks', 'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule', 'metrics', 'prometheus', 'list_actions', 'why', 'doctor']);
 create temporary table actor as select r as rights, r || '_' || current_database() as role from unnest(array['producer', 'worker', 'operator', 'reader', 'nobody']) r;
 do $$ declare v record; begin
     for v in select * from actor loop

@@ -22,7 +22,7 @@ select throws_ok($$select pawl.grant_role('no_such_role_at_all', 'reader')$$, 'P
 select throws_ok(format('select pawl.grant_role(%L, %L)', :'other', 'root'), 'PW003', null, 'an unknown set');
 select throws_ok(format('select pawl.grant_role(%L, null)', :'other'), 'PW003', null, 'no set');
 reset session authorization;
-select is(has_function_privilege(:'other', 'pawl.list_runs(text,text,text,text,timestamptz,timestamptz,uuid,int)', 'execute'), false, 'what only the revoked set had is gone');
+select is(has_function_privilege(:'other', 'pawl.list_runs(text,text,text,text,text,timestamptz,timestamptz,uuid,int)', 'execute'), false, 'what only the revoked set had is gone');
 select is(has_function_privilege(:'other', 'pawl.get_run(uuid)', 'execute'), true, 'what both sets had has stayed');
 select is((select string_agg(what, ' ' order by action_no) from pawl.list_actions()), 'grant_role grant_role grant_role grant_role revoke_role', 'all of it is audited');
 drop owned by :"operator", :"other";

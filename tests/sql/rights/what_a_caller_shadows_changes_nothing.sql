@@ -44,12 +44,12 @@ declare s pg_catalog.int8; r pg_catalog.uuid; k pg_catalog.uuid; f pg_catalog.in
 begin
     did := '';
     did := did operator(pg_catalog.||) pawl.create_workflow('at.flow') operator(pg_catalog.||) ' ';
-    perform pawl.alter_workflow('at.flow', '{"max_attempts": 3}');
+    perform pawl.alter_workflow('at.flow', '{"max_attempts": 3}'); perform pawl.create_workflow('at.lane');
     select x.session into s from pawl.register('attacker', '{at.*}') x;
     select x.run_id into r from pawl.trigger('at.flow', '{"in": 1}', key => 'k', delay => '0', metadata => '{}') x;
     perform from pawl.trigger_many('at.flow', array['1', '2']::pg_catalog.json[]);
     perform from pawl.heartbeat(s);
-    perform pawl.idle(s);
+    perform pawl.rest(s);
     select x.fence into f from pawl.claim(s, 10) x where x.run_id operator(pg_catalog.=) r;
     perform from pawl.held(s);
     select x.answer into a from pawl.step(s, r, f, 'one', '1') x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';
@@ -64,7 +64,7 @@ begin
     did := did operator(pg_catalog.||) pawl.signal(r, 'go') operator(pg_catalog.||) ' ';
     perform pawl.approve(r, 'fine'); perform pawl.reject(r, 'fine');
     perform from pawl.pause(array[r]); perform from pawl.resume(array[r]); perform from pawl.wake(array[r], 'x', 'y', 'z');
-    perform pawl.pause_workflow('at.flow'); perform pawl.resume_workflow('at.flow'); perform pawl.pause_queue('at.flow'); perform pawl.resume_queue('at.flow');
+    perform pawl.pause_workflow('at.flow'); perform pawl.resume_workflow('at.flow'); perform from pawl.preview_bulk('retry', '{"workflow": "at.*", "since": "2020-01-01T00:00:00Z"}'); perform pawl.stop_bulk(pawl.begin_bulk('retry', '{"workflow": "at.*"}')); perform from pawl.list_bulks(); perform pawl.pause_all('at', 'at', false); perform from pawl.list_pauses(); perform pawl.resume_all('at'); perform pawl.set_lane('at.lane', 'k', 3); perform pawl.pause_lane('at.lane', 'k'); perform pawl.resume_lane('at.lane', 'k'); perform from pawl.list_lanes('at.lane'); perform pawl.pause_queue('at.flow'); perform pawl.resume_queue('at.flow');
     select x.fence into f from pawl.claim(s, 10) x where x.run_id operator(pg_catalog.=) r;
     select x.answer into a from pawl.sleep(s, r, f, 'nap', '1 hour') x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';
     select x.run_id into k from pawl.fork(r, 'two') x;
@@ -76,7 +76,7 @@ begin
     select x.answer into a from pawl.complete(s, r, f) x; did := did operator(pg_catalog.||) a operator(pg_catalog.||) ' ';
     perform from pawl.retry(array[r]); perform from pawl.rollback_retry(array[r]);
     perform from pawl.kill(array[k]);
-    perform from pawl.get_run(r); perform from pawl.result(r); perform from pawl.list_runs(); perform from pawl.history(r); perform from pawl.notes(r); perform from pawl.list_waits();
+    perform from pawl.get_run(r); perform from pawl.result(r); perform from pawl.list_runs(); perform from pawl.history(r); perform from pawl.notes(r); perform from pawl.follow(r); perform from pawl.list_waits();
     perform from pawl.list_queues(); perform from pawl.list_workers(); perform from pawl.list_workflows(); perform from pawl.list_events(); perform from pawl.metrics(); perform from pawl.list_actions(); perform from pawl.doctor(); perform pawl.why(r); perform from pawl.errors(); perform pawl.slot_of(r);
     perform pawl.create_flow('at.z'); perform pawl.add_step('at.z', 'a', options => '{"undo": "u"}'); perform pawl.add_step('at.z', 'b', '{a}', '{"map": "a", "condition": {"/run/x": 1}}');
     declare z pg_catalog.uuid; begin

@@ -23,7 +23,7 @@ set session authorization :"report";
 select is(acme.runs(), 0::bigint, 'with rights, in its own tenant');
 reset session authorization;
 grant usage on schema pawl to :"hand";
-grant execute on function pawl.list_runs(text, text, text, text, timestamptz, timestamptz, uuid, int) to :"hand";
+grant execute on function pawl.list_runs(text, text, text, text, text, timestamptz, timestamptz, uuid, int) to :"hand";
 set session authorization :"hand";
 select is((select count(*) from pawl.list_runs()), 1::bigint, 'rights that were given by hand are rights until the next grant');
 reset session authorization;

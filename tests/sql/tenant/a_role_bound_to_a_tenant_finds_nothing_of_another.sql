@@ -24,6 +24,7 @@ create temporary table try as
 select replace(c, '$RUN', quote_literal(x.run)) as call, want, x.run from (values
     ('select status from pawl.get_run($RUN)', 'PW001'),
     ('select status from pawl.result($RUN)', 'PW001'),
+    ('select status from pawl.results(array[$RUN::uuid])', 'NOT_FOUND'),
     ('select pawl.why($RUN)', 'PW001'),
     ('select what from pawl.history($RUN)', 'PW001'),
     ('select body from pawl.notes($RUN)', 'PW001'),
@@ -47,7 +48,8 @@ insert into try values
     (format('select run_id from pawl.claim(%s)', :s), 'PW005', ''),
     (format('select run_id from pawl.held(%s)', :s), 'PW005', ''),
     (format('select epoch from pawl.heartbeat(%s)', :s), 'PW005', ''),
-    (format('select pawl.idle(%s)', :s), 'PW005', ''),
+    (format('select pawl.rest(%s)', :s), 'PW005', ''),
+    (format('select pawl.pass_on(%s)', :s), 'PW005', ''),
     (format('select pawl.leave(%s)', :s), 'PW005', ''),
     (format('select pawl.drain_worker(%s)', :s), 'PW007', ''),
     (format('select answer from pawl.step(%s, %L, %s, ''x'')', :s, :'live', :f), 'refused', ''),
@@ -60,6 +62,8 @@ insert into try values
     -- What concerns every tenant is refused.
     ('select pawl.pause_workflow(''test.flow'')', 'PW007', ''),
     ('select pawl.resume_workflow(''test.flow'')', 'PW007', ''),
+    ('select pawl.pause_all()', 'PW007', ''),
+    ('select pawl.resume_all()', 'PW007', ''),
     ('select pawl.pause_queue(''test.flow'')', 'PW007', ''),
     ('select pawl.resume_queue(''test.flow'')', 'PW007', ''),
     ('select pawl.raise_epoch(''x'')', 'PW007', ''),

@@ -3,6 +3,8 @@
 select plan(13);
 create function t.heard(statement text) returns text language plpgsql as $$
 begin
+    -- As if no worker had been notified just before.
+    perform setval('pawl_data.bell_clock', 0);
     perform from t.dblink('ear', statement) r (x text);
     return (select string_agg(n.notify_name, ' ' order by n.notify_name) from t.dblink_get_notify('ear') n);
 end $$;
@@ -13,7 +15,7 @@ select t.session(name => 'of a') as a \gset
 select t.session(name => 'of b') as b \gset
 update pawl_data.worker set tenant = case session_id when :a then 'a' else 'b' end;
 update pawl_data.setting set tenants_bound = true;
-select pawl.idle(:a), pawl.idle(:b) \g /dev/null
+select pawl.rest(:a), pawl.rest(:b) \g /dev/null
 select t.dblink_exec('ear', format('listen "pawl_%s"', x)) as x from unnest(array[:a, :b]) x \g /dev/null
 select is(t.heard($$select run_id::text from pawl.trigger('test.flow', tenant => 'a')$$), 'pawl_' || :a, 'the worker of its tenant is notified');
 select is(t.heard($$select run_id::text from pawl.trigger('test.flow', tenant => 'b')$$), 'pawl_' || :b, 'of each');

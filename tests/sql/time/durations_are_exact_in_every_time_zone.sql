@@ -40,6 +40,8 @@ begin
     insert into took select zone, 'trigger of a flow: delay and that of the step', extract(epoch from t.due_at - v_now) from pawl_data.task t where t.run_id = r and t.task_no > 0;
     insert into took select zone, 'trigger of a flow: run_timeout', extract(epoch from t.due_at - v_now) from pawl_data.wait t where t.run_id = r;
     perform pawl.pause(array[(select t.run_id from pawl.trigger(w || '.flow') t)]);
+    perform pawl.create_schedule(w, w || '.bare', every => '1 day');
+    insert into took select call_all.zone, 'create_schedule: every', extract(epoch from s.next_at - v_now) from pawl_data.schedule s where s.name = w;
     -- Leases.
     select g.session into s from pawl.register('w', array[w || '*'], lease => '1 day') g;
     insert into took select zone, 'register: lease', extract(epoch from k.lease_until - v_now) from pawl_data.worker k where k.session_id = s;
@@ -120,7 +122,7 @@ call t.look_back('Europe/Berlin');
 set timezone to 'UTC';
 
 select is(b.seconds, u.seconds, u.what) from took u left join took b on b.what = u.what and b.zone = 'Europe/Berlin' where u.zone = 'UTC' order by u.what;
-select is((select count(*) from took where zone = 'UTC'), 25::bigint, 'every call was made');
+select is((select count(*) from took where zone = 'UTC'), 26::bigint, 'every call was made');
 select is((select seconds from took where what = 'trigger: delay' limit 1), 200 * 86400::numeric, 'a day has 24 hours');
 select is((select seconds from took where what = 'sleep' limit 1), 32 * 86400::numeric, 'a month has 30 days');
 select is((select seconds from took where what = 'trigger: delay with a key' limit 1), (365.25 + 60) * 86400, 'a year has 365.25 days');

@@ -4,6 +4,8 @@
 select plan(5);
 create function t.notified(statement text) returns bigint language plpgsql as $$
 begin
+    -- As if no worker had been notified just before.
+    perform setval('pawl_data.bell_clock', 0);
     perform from t.dblink('ear', statement) r (x text);
     return (select count(*) from t.dblink_get_notify('ear'));
 end $$;
@@ -12,7 +14,7 @@ select t.session() as s \gset
 select pawl.create_workflow('test.flow') \gset
 select count(*) as n from pawl.claim(:s) \gset
 select t.dblink_exec('ear', format('listen "pawl_%s"', :s)) as x \gset
-select pawl.idle(:s) \gset
+select pawl.rest(:s) \gset
 select is(t.notified($$select run_id::text from pawl.trigger('test.flow')$$), 1::bigint, 'an empty queue: the idle worker is notified');
 create or replace function pawl._notify_usage_max() returns double precision language sql immutable as 'select -1.0::double precision';
 select is(t.notified($$select run_id::text from pawl.trigger('test.flow')$$), 0::bigint, 'a queue that fills up: a trigger does not notify');

@@ -2,6 +2,8 @@
 select plan(7);
 create function t.notified(statement text) returns bigint language plpgsql as $$
 begin
+    -- As if no worker had been notified just before.
+    perform setval('pawl_data.bell_clock', 0);
     perform from t.dblink('ear', statement) r (x text);
     return (select count(*) from t.dblink_get_notify('ear'));
 end $$;
@@ -12,7 +14,7 @@ select is((select answer from pawl.wait_event(:s, :'r', :f, 'w', 'x')), 'ok', 'a
 select run_id as r2, fence as f2 from t.held(:s) \gset
 select is((select answer from pawl.wait_signal(:s, :'r2', :f2, 'go')), 'ok', 'another for a signal');
 select t.dblink_exec('ear', format('listen "pawl_%s"', :s)) as x \gset
-select pawl.idle(:s) \gset
+select pawl.rest(:s) \gset
 select is(t.notified($$select answer from pawl.emit('y')$$), 0::bigint, 'an event for nobody');
 select is(t.notified($$select answer from pawl.emit('x')$$), 1::bigint, 'an event for the run');
 select is(t.notified(format('select pawl.signal(%L, %L)', :'r2', 'other')), 0::bigint, 'a signal that is stored');

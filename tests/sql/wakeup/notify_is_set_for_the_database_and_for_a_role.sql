@@ -2,6 +2,8 @@
 select plan(22);
 create function t.notified(statement text) returns bigint language plpgsql as $$
 begin
+    -- As if no worker had been notified just before.
+    perform setval('pawl_data.bell_clock', 0);
     perform from t.dblink('ear', statement) r (x text);
     return (select count(*) from t.dblink_get_notify('ear'));
 end $$;
@@ -19,7 +21,7 @@ select t.session() as s \gset
 select pawl.create_workflow('test.flow') \gset
 select count(*) as n from pawl.claim(:s) \gset
 select t.dblink_exec('ear', format('listen "pawl_%s"', :s)) as x \gset
-select pawl.idle(:s) \gset
+select pawl.rest(:s) \gset
 \set run '$$select run_id::text from pawl.trigger(''test.flow'')$$'
 select results_eq('select * from pawl.set_notify()', $$values (null::text, 'on')$$, 'on unless it is set');
 select is((select count(*) from pawl.list_actions() where what = 'set_notify'), 0::bigint, 'a call without arguments is not recorded as an action');

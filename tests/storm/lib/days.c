@@ -94,7 +94,7 @@ storm_plant(struct storm *storm)
                 " day");
         bench_do(conn,
             "select pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date)"
-            " from unnest(array['run', 'input', 'step', 'audit', 'note']) t");
+            " from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag']) t");
         give_to_owner(conn);
         plant_kind(storm, STORM_EVENT);
         plant_kind(storm, STORM_SIGNALLED);

@@ -59,6 +59,13 @@ begin
 end
 $$;
 
+-- Its body is parsed, so it still calls the function that has moved.
+create or replace function pawl._write_time()
+returns timestamptz
+language sql
+volatile
+return case when pg_current_xact_id() is not null then pawl.now() end;
+
 create function journal.start()
 returns pg_snapshot
 language plpgsql
@@ -105,7 +112,7 @@ alter function pawl.trigger set schema journal;
 create function pawl.trigger(
     workflow text, input json default '{}', key text default null, tenant text default '', priority int default null,
     delay interval default null, metadata json default null, id uuid default null, key_ttl interval default null,
-    key_while_active boolean default false, limit_key text default null)
+    key_while_active boolean default false, limit_key text default null, id_is_new boolean default false, tags text[] default null)
 returns table (run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
@@ -117,7 +124,7 @@ declare
     v_seen pg_snapshot := journal.start();
 begin
     select t.run_id, t.created, t.handled into run_id, created, handled
-    from journal.trigger(workflow, input, key, tenant, priority, delay, metadata, id, key_ttl, key_while_active, limit_key) t;
+    from journal.trigger(workflow, input, key, tenant, priority, delay, metadata, id, key_ttl, key_while_active, limit_key, id_is_new, tags) t;
     insert into journal.entry (n, seen, at, what, run, args, payload, answer, image)
     values (nextval('journal.number'), v_seen, journal.at(), 'trigger', run_id,
         json_build_object('workflow', workflow, 'key', key, 'tenant', tenant, 'priority', priority, 'id', id),
@@ -131,7 +138,7 @@ alter function pawl.trigger_many set schema journal;
 create function pawl.trigger_many(
     workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
     delay interval default null, metadata json default null, ids uuid[] default null, key_ttl interval default null,
-    key_while_active boolean default false, limit_keys text[] default null)
+    key_while_active boolean default false, limit_keys text[] default null, ids_are_new boolean default false, tags text[] default null)
 returns table (item int, run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
@@ -148,7 +155,7 @@ begin
         order by u.key, u.id, u.item
         offset 0
     ) i
-    cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl, key_while_active, i.limit_key) t
+    cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl, key_while_active, i.limit_key, ids_are_new, tags) t
     order by i.item;
 end
 $$;
@@ -394,7 +401,8 @@ $$;
 
 alter function pawl.register set schema journal;
 create function pawl.register(
-    name text, handles text[], runtimes text[] default '{}', lease interval default '30 s', protocol int default 1)
+    name text, handles text[], runtimes text[] default '{}', lease interval default '30 s', protocol int default 1,
+    client text default '', version text default null)
 returns table (session bigint, epoch int, heartbeat_every interval, queues int)
 language plpgsql
 volatile
@@ -403,12 +411,12 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     perform journal.start();
-    return query select r.* from journal.register(name, handles, runtimes, lease, protocol) r;
+    return query select r.* from journal.register(name, handles, runtimes, lease, protocol, client, version) r;
 end
 $$;
 
 alter function pawl.heartbeat set schema journal;
-create function pawl.heartbeat(session bigint, running json default null)
+create function pawl.heartbeat(session bigint, running json default null, starved boolean default null)
 returns table (epoch int, lease_until timestamptz, run_id uuid, task int, notice text, tick_due boolean)
 language plpgsql
 volatile
@@ -417,7 +425,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     perform journal.start();
-    return query select h.* from journal.heartbeat(session, running) h;
+    return query select h.* from journal.heartbeat(session, running, starved) h;
 end
 $$;
 

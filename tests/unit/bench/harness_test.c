@@ -66,6 +66,37 @@ ids_have_the_uuidv7_layout_and_do_not_repeat(void **state)
 }
 
 static void
+a_percentile_is_one_of_the_values(void **state)
+{
+    double values[] = {4, 1, 3, 5, 2};
+
+    (void)state;
+    assert_true(bench_percentile(values, 5, 0.5) == 3);
+    assert_true(bench_percentile(values, 5, 0) == 1);
+    assert_true(bench_percentile(values, 5, 0.99) == 5);
+    assert_true(bench_percentile(values, 5, 1) == 5);
+    assert_true(bench_percentile(values, 4, 0.5) == 3); /* the upper one of two */
+    assert_true(bench_percentile(values, 1, 0.5) == 1);
+}
+
+static void
+a_figure_of_rounds_is_their_median_with_their_spread(void **state)
+{
+    double values[] = {7, 9, 8};
+    struct bench_figure figure = {.name = "median", .unit = "ms"};
+    struct bench_text text;
+
+    (void)state;
+    bench_figure_median(&figure, values, 3);
+    bench_text_init(&text, 200);
+    bench_figure_write(&figure, &text);
+    assert_string_equal(text.data,
+        "{\"name\": \"median\", \"value\": 8, \"unit\": \"ms\", \"rounds\": 3, \"low\": 7, "
+        "\"high\": 9}");
+    bench_text_done(&text);
+}
+
+static void
 numbers_are_read_whole(void **state)
 {
     (void)state;
@@ -80,6 +111,8 @@ main(void)
         cmocka_unit_test(a_figure_without_bound_is_ok_and_prints_no_bound),
         cmocka_unit_test(a_figure_on_the_wrong_side_of_its_bound_is_not_ok),
         cmocka_unit_test(ids_have_the_uuidv7_layout_and_do_not_repeat),
+        cmocka_unit_test(a_percentile_is_one_of_the_values),
+        cmocka_unit_test(a_figure_of_rounds_is_their_median_with_their_spread),
         cmocka_unit_test(numbers_are_read_whole),
     };
 

@@ -38,7 +38,7 @@ add_task(pawl_worker *worker, uint8_t number)
     pw_list_init(&task->last.link);
     assert_true(pw_map_put(&worker->tasks, &task->id, 0, task));
     worker->writers[0].active++;
-    pw_inbox_add_task(&worker->inbox, task, false);
+    pw_inbox_count_task(&worker->inbox);
     return task;
 }
 

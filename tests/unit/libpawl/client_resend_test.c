@@ -285,6 +285,195 @@ a_trigger_of_which_nobody_knows_gives_its_ids(void **state)
     }
 }
 
+static pawl_status
+trigger_some(pawl_client *client, const char *id, bool many)
+{
+    pawl_trigger *trigger = pawl_trigger_new("w");
+    pawl_status status;
+
+    pawl_trigger_set_input(trigger, pawl_text("1"));
+    if (id != NULL)
+        pawl_trigger_set(trigger, "id", id);
+    pawl_trigger_add(trigger, pawl_text("1"), "k");
+    status = many ? pawl_client_trigger_many(client, trigger, NULL, NULL, NULL)
+                  : pawl_client_trigger(client, trigger, NULL, NULL, NULL);
+    pawl_trigger_free(trigger);
+    return status;
+}
+
+/* No answer here is one that a trigger understands: only what is sent matters. */
+static const struct fake_turn busy = {FAKE_REPLY, PAWL_EBUSY, "PW010", true, false, NULL, 0};
+static const struct fake_turn last = {.what = FAKE_REPLY, .texts = fake_ok, .columns = 2};
+
+/* What the clock of the fake server showed when a request arrived. */
+static int64_t
+clock_at(int turn)
+{
+    return fake_conn.clock_us + fake_conn.sent_us[turn] - fake_conn.clock_read_us;
+}
+
+static void
+an_id_is_sent_as_new_once(void **state)
+{
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        pawl_client *client;
+
+        (void)fake_conn_reset(NULL);
+        fake_conn_add((struct fake_turn){.what = FAKE_LOST});
+        fake_conn_add(busy);
+        fake_conn_add(last);
+        client = fake_conn_client("60s");
+        assert_int_equal(trigger_some(client, NULL, many), PAWL_ESCHEMA);
+        assert_int_equal(fake_conn.sends, 3);
+        assert_true(fake_conn.last_bool[0]);
+        assert_false(fake_conn.last_bool[1]);
+        assert_false(fake_conn.last_bool[2]);
+        pawl_client_close(client);
+
+        (void)fake_conn_reset(NULL);
+        fake_conn_add(busy);
+        fake_conn_add(last);
+        client = fake_conn_client("60s");
+        assert_int_equal(trigger_some(client, NULL, many), PAWL_ESCHEMA);
+        assert_int_equal(fake_conn.sends, 2);
+        assert_true(fake_conn.last_bool[0]);
+        assert_false(fake_conn.last_bool[1]);
+        pawl_client_close(client);
+    }
+}
+
+/* The clock of the fake server shows the same time for each connection: the second server is behind the first. */
+static void
+an_id_is_not_sent_again_before_it_is_old_by_the_servers_clock(void **state)
+{
+    pawl_client *client;
+
+    (void)state;
+    fake_conn_add((struct fake_turn){.what = FAKE_LOST});
+    fake_conn_add(last);
+    client = fake_conn_client("60s");
+    assert_int_equal(trigger_some(client, NULL, false), PAWL_ESCHEMA);
+    assert_int_equal(fake_conn.clocks, 2);
+    assert_int_equal(fake_conn.id_ms[0], fake_conn.id_ms[1]);
+    assert_true(clock_at(1) >= fake_conn.id_ms[1] * 1000 + 250000);
+    pawl_client_close(client);
+
+    /* A pooler has lost its connection to the server. */
+    (void)fake_conn_reset(NULL);
+    fake_conn_add((struct fake_turn){
+        .what = FAKE_REPLY, .status = PAWL_ECONN, .sqlstate = "08P01", .retryable = true});
+    fake_conn_add(last);
+    client = fake_conn_client("60s");
+    assert_int_equal(trigger_some(client, NULL, false), PAWL_ESCHEMA);
+    assert_int_equal(fake_conn.sends, 2);
+    assert_true(clock_at(1) >= fake_conn.id_ms[1] * 1000 + 250000);
+    pawl_client_close(client);
+
+    /* The clock is set back by an hour: the time for the call ends first. */
+    (void)fake_conn_reset(NULL);
+    fake_conn.clock_back_us = INT64_C(3600000000);
+    fake_conn_add((struct fake_turn){.what = FAKE_LOST});
+    fake_conn_add(last);
+    client = fake_conn_client("500ms");
+    (void)trigger_some(client, NULL, false);
+    /* On a slow machine it is too late to call the id new. */
+    assert_true(!fake_conn.last_bool[0] || fake_conn.sends == 1);
+    pawl_client_close(client);
+}
+
+/* The caller knows the id then, and may send it again at once. */
+static void
+an_unknown_outcome_is_not_returned_before_its_id_is_old(void **state)
+{
+    static const struct fake_turn turns[] = {
+        {.what = FAKE_LOST},
+        {.what = FAKE_REPLY, .status = PAWL_EUNKNOWN, .sqlstate = "08007", .retryable = true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+        pawl_client *client;
+
+        (void)fake_conn_reset(NULL);
+        fake_conn_add(turns[i]);
+        client = fake_conn_client("60s");
+        fake_conn.fail_opens = 1;
+        fake_conn.unretryable = true;
+        assert_int_equal(trigger_some(client, NULL, false), PAWL_EUNKNOWN);
+        assert_true(fake_conn.last_bool[0]);
+        assert_true(fake_conn.clock_us + pw_now_us() - fake_conn.clock_read_us >=
+            fake_conn.id_ms[0] * 1000 + 250000);
+        pawl_client_close(client);
+    }
+}
+
+static void
+an_id_is_not_new_if_its_caller_could_send_it_again_too_early(void **state)
+{
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        pawl_client *client;
+
+        (void)fake_conn_reset(NULL);
+        fake_conn_add(last);
+        client = fake_conn_client("200ms");
+        assert_int_equal(trigger_some(client, NULL, many), PAWL_ESCHEMA);
+        assert_false(fake_conn.last_bool[0]);
+        pawl_client_close(client);
+    }
+}
+
+static void
+an_id_that_is_ahead_of_the_servers_clock_is_not_new(void **state)
+{
+    (void)state;
+    for (int many = 0; many < 2; many++) {
+        pawl_client *client;
+
+        (void)fake_conn_reset(NULL);
+        fake_conn_add(last);
+        fake_conn_add(last);
+        client = fake_conn_client("60s");
+        assert_int_equal(trigger_some(client, NULL, many), PAWL_ESCHEMA);
+        assert_true(fake_conn.last_bool[0]);
+        /* Another server, behind the first, after the id is made and before it is sent. */
+        fake_conn.dead_at_rest = true;
+        fake_conn.clock_us -= 10000000;
+        assert_int_equal(trigger_some(client, NULL, many), PAWL_ESCHEMA);
+        assert_false(fake_conn.last_bool[1]);
+        pawl_client_close(client);
+    }
+}
+
+static void
+ids_are_not_ahead_of_the_servers_clock_after_a_slow_request(void **state)
+{
+    pawl_client *client;
+
+    (void)state;
+    fake_conn.clock_slow_us = 200000;
+    fake_conn_add(last);
+    client = fake_conn_client("60s");
+    assert_int_equal(trigger_some(client, NULL, false), PAWL_ESCHEMA);
+    assert_true(fake_conn.last_bool[0]);
+    assert_true(fake_conn.id_ms[0] * 1000 <= clock_at(0));
+    pawl_client_close(client);
+}
+
+static void
+an_id_of_the_caller_is_never_sent_as_new(void **state)
+{
+    pawl_client *client = fake_conn_client("60s");
+
+    (void)state;
+    fake_conn_add((struct fake_turn){.what = FAKE_REPLY, .texts = fake_ok, .columns = 2});
+    assert_int_equal(trigger_some(client, some_id, false), PAWL_ESCHEMA);
+    assert_int_equal(fake_conn.sends, 1);
+    assert_false(fake_conn.last_bool[0]);
+    pawl_client_close(client);
+}
+
 static void
 a_lost_reply_without_a_new_connection_stays_unknown(void **state)
 {
@@ -496,6 +685,13 @@ main(void)
         TEST(no_reply_in_time_is_unknown_for_what_writes),
         TEST(an_error_behind_a_lost_reply_does_not_speak_of_the_first_try),
         TEST(a_trigger_of_which_nobody_knows_gives_its_ids),
+        TEST(an_id_is_sent_as_new_once),
+        TEST(an_id_is_not_sent_again_before_it_is_old_by_the_servers_clock),
+        TEST(an_unknown_outcome_is_not_returned_before_its_id_is_old),
+        TEST(an_id_is_not_new_if_its_caller_could_send_it_again_too_early),
+        TEST(an_id_that_is_ahead_of_the_servers_clock_is_not_new),
+        TEST(ids_are_not_ahead_of_the_servers_clock_after_a_slow_request),
+        TEST(an_id_of_the_caller_is_never_sent_as_new),
         TEST(a_lost_reply_without_a_new_connection_stays_unknown),
         TEST(a_connection_found_dead_is_replaced_before_anything_is_sent),
         TEST(a_server_of_a_lower_epoch_is_sent_nothing),

@@ -32,11 +32,11 @@ defaults_are_those_of_the_table(void **state)
     assert_string_equal(settings.worker_name, "");
     assert_string_equal(settings.runtimes, "c");
     assert_int_equal(settings.lease_ms, 30000);
-    assert_int_equal(settings.concurrency, 16);
+    assert_int_equal(settings.concurrency, 0);
     assert_int_equal(settings.connections, 2);
     assert_int_equal(settings.batch_max, 1000);
     assert_int_equal(settings.batch_window_us, 1000);
-    assert_int_equal(settings.poll_ms, 1200);
+    assert_int_equal(settings.poll_ms, 2000);
     assert_int_equal(settings.drain_timeout_ms, 30000);
     assert_int_equal(settings.payload_max, 1048576);
     assert_int_equal(settings.memory_max, 64 * 1048576);
@@ -67,7 +67,7 @@ every_default_is_a_value_that_the_setting_takes(void **state)
         assert_true(strlen(range) < sizeof(range) - 1);
         count++;
     }
-    assert_int_equal(count, 21);
+    assert_int_equal(count, 24);
     assert_false(pw_config_range(count, range, sizeof(range)));
     assert_int_equal(pawl_config_describe(0, NULL, NULL, NULL), PAWL_OK);
     assert_int_equal(pawl_config_describe(count, &name, NULL, NULL), PAWL_ENOTFOUND);
@@ -95,6 +95,8 @@ values_are_taken_or_refused(void **state)
         {"concurrency", "4096", PAWL_OK},
         {"concurrency", "4097", PAWL_EINVAL},
         {"concurrency", "0", PAWL_EINVAL},
+        {"concurrency", "auto", PAWL_OK},
+        {"concurrency", "Auto", PAWL_EINVAL},
         {"concurrency", "99999999999999999999", PAWL_EINVAL},
         {"connections", "1", PAWL_OK},
         {"connections", "3", PAWL_EINVAL},
@@ -207,6 +209,13 @@ settings_are_a_copy(void **state)
     pawl_config_set_log(NULL, PAWL_LOG_DEBUG, log_nothing, config);
     assert_int_equal(pw_config_settings(config, &settings, &err), PAWL_OK);
     assert_ptr_equal(settings.logger.userdata, config);
+    assert_int_equal(settings.log_kept, -1);
+    pw_settings_done(&settings);
+    pawl_config_keep_log(config, 99);
+    pawl_config_keep_log(NULL, 1);
+    assert_int_equal(pw_config_settings(config, &settings, &err), PAWL_OK);
+    assert_int_equal(settings.log_kept, PAWL_LOG_DEBUG);
+    assert_null(settings.logger.ring);
     pawl_config_free(config);
     assert_int_equal(settings.memory_max, 2 * 1048576);
     assert_int_equal(settings.logger.level, PAWL_LOG_DEBUG);

@@ -129,7 +129,7 @@ static void
 a_log_line_has_its_pairs_and_only_wanted_ones_are_told(void **state)
 {
     struct line line = {0};
-    struct pw_logger logger = {PAWL_LOG_INFO, keep_line, &line};
+    struct pw_logger logger = {.level = PAWL_LOG_INFO, .function = keep_line, .userdata = &line};
     struct pw_error err = {.code = PAWL_EBUSY, .message = "held"};
     char number[PW_LOG_NUMBER_SIZE];
 

@@ -332,6 +332,29 @@ work_for_tests_goes_on_until_nothing_is_left(void **state)
     assert_int_equal(fake_core_looks(), 4);
 }
 
+static void
+a_loop_of_its_own_asks_until_nothing_is_left(void **state)
+{
+    pawl_worker *worker = fake_core_worker();
+    int asked = 0;
+
+    (void)state;
+    claim(NULL);
+    fake_core_handle(handle, NULL);
+    assert_int_equal(pawl_test_idle(worker), 0);
+    assert_int_equal(fake_core_looks(), 0);
+    assert_int_equal(pawl_test_run_until_idle(worker, 10000, NULL), PAWL_OK);
+    assert_int_equal(fake_core_looks(), 2);
+    /* It starts again after it has returned 1. */
+    for (int round = 2; round <= 3; round++) {
+        while (pawl_test_idle(worker) == 0)
+            asked++;
+        assert_int_equal(fake_core_looks(), 2 * round);
+    }
+    assert_true(asked >= 4);
+    assert_int_equal(pawl_test_idle(NULL), 1);
+}
+
 /* One run that makes the next, as one that triggers itself. */
 static pawl_status
 go_round(pawl_run *run, pawl_bytes input, pawl_bytes *output)
@@ -356,7 +379,8 @@ work_for_tests_that_never_ends_is_left_when_its_time_is_over(void **state)
     assert_int_equal(pawl_test_run_until_idle(fake_core_worker(), 20, &error), PAWL_ETIMEOUT);
     assert_string_equal(pawl_error_message(error), "timeout: runs can still continue");
     pawl_error_free(error);
-    assert_in_range(atomic_load(&executed), 1, 10);
+    /* About four; 91 would be all of them. On a slow machine the limit is seen late. */
+    assert_in_range(atomic_load(&executed), 1, 80);
 }
 
 static void
@@ -400,6 +424,7 @@ main(void)
         cmocka_unit_test_setup_teardown(
             work_for_tests_that_never_ends_is_left_when_its_time_is_over, begin, end),
         cmocka_unit_test_setup_teardown(work_for_tests_goes_on_until_nothing_is_left, begin, end),
+        cmocka_unit_test_setup_teardown(a_loop_of_its_own_asks_until_nothing_is_left, begin, end),
         cmocka_unit_test_setup_teardown(work_for_tests_has_an_end, begin, end),
     };
 

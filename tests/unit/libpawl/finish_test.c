@@ -125,7 +125,7 @@ a_failure_has_the_handlers_words_or_the_name_of_the_status(void **state)
         fake_core_last(), "fail - {\"code\":\"mine\",\"message\":\"because of 7\"} -");
     end(state);
     begin(NULL);
-    pawl_run_set_error(run, NULL, "no code");
+    pawl_run_set_error_text(run, NULL, (pawl_bytes){"no code%s", 7});
     pawl_run_finish(run, PAWL_EFAILED, none);
     assert_string_equal(
         fake_core_last(), "fail - {\"code\":\"efailed\",\"message\":\"no code\"} -");

@@ -104,7 +104,7 @@ variables_are_read_and_options_win(void **state)
     assert_string_equal(pawl_config_get(options.config, "database"), "postgresql:///shop");
     assert_string_equal(pawl_config_get(options.config, "lease"), "3s");
     assert_string_equal(pawl_config_get(options.config, "drain_timeout"), "7s");
-    assert_string_equal(pawl_config_get(options.config, "concurrency"), "16");
+    assert_string_equal(pawl_config_get(options.config, "concurrency"), "auto");
     assert_int_equal(options.log_level, PAWL_LOG_INFO);
     pw_main_options_done(&options);
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <stdlib.h>
@@ -229,7 +230,8 @@ another_call_than_the_pending_one_is_refused(void **state)
     assert_int_equal(pawl_step_finish(run, PAWL_OK, none, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_step_confirm(run, NULL), PAWL_EINVAL);
     assert_int_equal(pawl_sleep(run, "a", 1), PAWL_EINVAL);
-    assert_int_equal(pawl_run_branch(run, "x", &branch), PAWL_EINVAL);
+    /* Another branch is not this one. */
+    assert_int_equal(pawl_run_branch(run, "x", &branch), PAWL_OK);
     assert_ptr_equal(fake_core_next(), run);
     assert_int_equal(pawl_step(run, "a", work, text, NULL), PAWL_OK);
     fake_core_answer((struct fake_answer){.state = PW_STATE_PAUSED});
@@ -308,9 +310,69 @@ duplicates_count_names_together(void **state)
     assert_string_equal(fake_core_item(0), "step b#1 1 -");
     assert_string_equal(fake_core_item(1), "step a#1 2 -");
     assert_string_equal(fake_core_item(2), "step a#2 3 -");
-    assert_int_equal(pawl_step_begin(run, "c", &output), PAWL_EINVAL);
     assert_int_equal(pawl_run_dup(dups[0], &branch), PAWL_EINVAL);
     assert_int_equal(pawl_run_branch(dups[0], "x", &branch), PAWL_EINVAL);
+}
+
+/* The first call is the run's; duplicates come when one is needed. */
+static void
+a_run_is_one_of_its_duplicates(void **state)
+{
+    pawl_run *dup = NULL, *other = NULL, *branch = NULL;
+    pawl_bytes output = none;
+
+    (void)state;
+    begin(NULL);
+    fake_core_answer((struct fake_answer){.state = PW_STATE_PAUSED});
+    assert_int_equal(pawl_wait_signal(run, "go", -1, &output), PAWL_PENDING);
+    assert_int_equal(pawl_run_dup(run, &dup), PAWL_OK);
+    assert_int_equal(pawl_step_begin(dup, "a", &output), PAWL_EXECUTE);
+    assert_ptr_equal(fake_core_next(), run);
+    assert_int_equal(pawl_wait_signal(run, "go", -1, &output), PAWL_SUSPENDED);
+    /* The branch goes on, although one of its calls waits. */
+    assert_int_equal(pawl_step_finish(dup, PAWL_OK, pawl_text("1"), NULL), PAWL_PENDING);
+    assert_int_equal(pawl_run_dup(run, &other), PAWL_OK);
+    assert_int_equal(pawl_run_branch(run, "x", &branch), PAWL_OK);
+    assert_int_equal(pawl_step_begin(other, "a", &output), PAWL_EXECUTE);
+    assert_ptr_equal(fake_core_next(), dup);
+    assert_int_equal(pawl_step_finish(dup, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+    assert_int_equal(pawl_step_finish(other, PAWL_OK, pawl_text("2"), NULL), PAWL_PENDING);
+    assert_ptr_equal(fake_core_next(), other);
+    assert_int_equal(pawl_step_finish(other, PAWL_OK, pawl_text("2"), NULL), PAWL_OK);
+    assert_string_equal(fake_core_item(0), "signal go#1 - -");
+    assert_string_equal(fake_core_item(1), "step a#1 1 -");
+    assert_string_equal(fake_core_item(2), "step a#2 2 -");
+    /* The caller decides: the handler needed only one of the two. */
+    pawl_run_finish(run, PAWL_OK, pawl_text("2"));
+    assert_string_equal(fake_core_last(), "complete - 2 -");
+}
+
+/* Names are counted while the I/O thread brings an answer with a value; for the checkers of threads and of addresses. */
+static void
+a_duplicate_counts_names_while_the_run_gets_its_answer(void **state)
+{
+    pawl_run *dup = NULL;
+    pawl_bytes output = none;
+    char name[24];
+
+    (void)state;
+    begin(NULL);
+    fake_core_threaded();
+    assert_int_equal(pawl_run_dup(run, &dup), PAWL_OK);
+    for (int i = 0; i < 200; i++) {
+        fake_core_answer(
+            (struct fake_answer){.state = PW_STATE_SUCCESS, .output = "\"a longer value\""});
+        assert_int_equal(pawl_wait_signal(run, "go", -1, &output), PAWL_PENDING);
+        (void)snprintf(name, sizeof(name), "n%d", i);
+        assert_int_equal(pawl_step_begin(dup, name, &output), PAWL_EXECUTE);
+        assert_ptr_equal(fake_core_next(), run);
+        assert_int_equal(pawl_wait_signal(run, "go", -1, &output), PAWL_OK);
+        assert_string_equal(output.data, "\"a longer value\"");
+        assert_int_equal(pawl_step_finish(dup, PAWL_OK, none, NULL), PAWL_PENDING);
+        assert_ptr_equal(fake_core_next(), dup);
+        assert_int_equal(pawl_step_finish(dup, PAWL_OK, none, NULL), PAWL_OK);
+    }
+    pawl_run_finish(run, PAWL_OK, none);
 }
 
 static void
@@ -348,6 +410,8 @@ main(void)
         cmocka_unit_test_teardown(branches_pend_beside_each_other, end),
         cmocka_unit_test_teardown(an_undo_pends, end),
         cmocka_unit_test_teardown(duplicates_count_names_together, end),
+        cmocka_unit_test_teardown(a_run_is_one_of_its_duplicates, end),
+        cmocka_unit_test_teardown(a_duplicate_counts_names_while_the_run_gets_its_answer, end),
         cmocka_unit_test_teardown(a_duplicate_of_a_branch_has_its_names, end),
     };
 

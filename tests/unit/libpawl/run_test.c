@@ -96,6 +96,9 @@ nothing_is_asked_of_no_run(void **state)
     pawl_run_retry_after(NULL, 1);
     pawl_run_log(NULL, "x");
     pawl_run_progress(NULL, "x", "y");
+    pawl_run_log_text(NULL, pawl_text("x"));
+    pawl_run_progress_text(NULL, "x", pawl_text("y"));
+    pawl_run_set_error_text(NULL, "x", pawl_text("y"));
     pawl_run_finish(NULL, PAWL_OK, (pawl_bytes){0});
     pw_run_free(NULL);
 }
@@ -145,6 +148,17 @@ notes_are_posted_and_nobody_waits(void **state)
     assert_string_equal(fake_core_item(2), "note - half {\"kind\":\"progress\"}");
     assert_string_equal(fake_core_item(3), "note -  -");
     assert_int_equal(fake_core_seq(0), INT32_MIN);
+    /* Texts that are no formats; a NUL byte ends them. */
+    pawl_run_log_text(run, pawl_text("100 %s"));
+    pawl_run_log_text(run, (pawl_bytes){"a\0b", 3});
+    pawl_run_log_text(run, (pawl_bytes){"abc", 2});
+    pawl_run_progress_text(run, "p", pawl_text("%d"));
+    pawl_run_progress_text(run, NULL, (pawl_bytes){NULL, 0});
+    assert_string_equal(fake_core_item(4), "note - 100 %s -");
+    assert_string_equal(fake_core_item(5), "note - a -");
+    assert_string_equal(fake_core_item(6), "note - ab -");
+    assert_string_equal(fake_core_item(7), "note p %d {\"kind\":\"progress\"}");
+    assert_string_equal(fake_core_item(8), "note -  {\"kind\":\"progress\"}");
 }
 
 static void
@@ -168,7 +182,103 @@ long_and_broken_notes_are_cut_and_mended(void **state)
     assert_string_equal(fake_core_item(1), "note - a??z -");
     pawl_run_progress(run, "\x80", "1");
     assert_string_equal(fake_core_item(2), "note ? 1 {\"kind\":\"progress\"}");
+    pawl_run_progress_text(run, name, (pawl_bytes){text, 20000});
+    assert_string_equal(fake_core_item(3), fake_core_item(0));
     free(text);
+}
+
+static void
+pieces_of_a_stream_are_numbered_and_say_where_a_step_begins(void **state)
+{
+    (void)state;
+    begin(NULL);
+    pawl_step_stream(run, pawl_text("outside"));
+    assert_int_equal(fake_core_count(), 0);
+    assert_int_equal(atomic_load(&run->notes_dropped), 1);
+    assert_int_equal(pawl_step_begin(run, "ask", NULL), PAWL_EXECUTE);
+    pawl_step_stream(run, pawl_text("a\xff"));
+    pawl_step_stream(run, (pawl_bytes){NULL, 0});
+    pawl_step_stream(run, (pawl_bytes){"bc", 1});
+    assert_string_equal(
+        fake_core_item(0), "note ask#1 a? {\"kind\":\"stream\",\"seq\":1,\"begins\":true}");
+    assert_string_equal(fake_core_item(1), "note ask#1 b {\"kind\":\"stream\",\"seq\":2}");
+    assert_int_equal(fake_core_count(), 2);
+    assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+    pawl_step_stream(run, pawl_text("outside"));
+    assert_int_equal(pawl_step_begin(run, "ask", NULL), PAWL_EXECUTE);
+    fail_alloc_at(1);
+    pawl_step_stream(run, pawl_text("no memory"));
+    fail_alloc_at(0);
+    pawl_step_stream(run, pawl_text("c"));
+    assert_string_equal(
+        fake_core_item(3), "note ask#2 c {\"kind\":\"stream\",\"seq\":3,\"begins\":true}");
+    run->stream_bytes = PW_STREAM_BYTES_MAX - 1;
+    pawl_step_stream(run, pawl_text("dd"));
+    pawl_step_stream(run, pawl_text("d"));
+    assert_int_equal(fake_core_count(), 5);
+    run->stream_bytes = 0;
+    run->stream_count = PW_STREAM_MAX;
+    pawl_step_stream(run, pawl_text("e"));
+    assert_int_equal(fake_core_count(), 5);
+    assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+}
+
+static void
+expect_traceparent(const char *metadata, const char *expected)
+{
+    char found[PAWL_TRACEPARENT_SIZE];
+
+    task->metadata = pawl_text(metadata);
+    pawl_run_traceparent(run, found);
+    assert_string_equal(found, expected);
+}
+
+static void
+a_traceparent_follows_from_the_records(void **state)
+{
+#define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
+#define GIVEN(text) "{\"traceparent\":\"" text "\"}"
+    char found[PAWL_TRACEPARENT_SIZE] = "x";
+
+    (void)state;
+    begin(NULL);
+    task->round = 1;
+    expect_traceparent(NULL, "00-019ab000000070008000000000000001-35d61127ed61703f-01");
+    expect_traceparent(
+        GIVEN("00-" TRACE "-00f067aa0ba902b7-00"), "00-" TRACE "-35d61127ed61703f-00");
+    expect_traceparent("{\"a\":1,\"traceparent\":\"42-" TRACE "-00f067aa0ba902b7-03-later\"}",
+        "00-" TRACE "-35d61127ed61703f-03");
+    assert_int_equal(pawl_step_begin(run, "ask", NULL), PAWL_EXECUTE);
+    expect_traceparent(
+        GIVEN("00-" TRACE "-00f067aa0ba902b7-01"), "00-" TRACE "-7d2be90a36dbaced-01");
+    assert_int_equal(pawl_step_finish(run, PAWL_OK, pawl_text("1"), NULL), PAWL_OK);
+    task->round = 2;
+    task->number = 7;
+    expect_traceparent(NULL, "00-019ab000000070008000000000000001-36108c3840408b7c-01");
+    task->number = 0;
+    pawl_run_traceparent(NULL, found);
+    assert_string_equal(found, "");
+}
+
+static void
+a_traceparent_that_is_not_valid_is_ignored(void **state)
+{
+    static const char *const bad[] = {"", "[]", "{}", "{\"traceparent\":1}", GIVEN("00-1"),
+        GIVEN("ff-" TRACE "-00f067aa0ba902b7-01"), GIVEN("0x-" TRACE "-00f067aa0ba902b7-01"),
+        GIVEN("00-00000000000000000000000000000000-00f067aa0ba902b7-01"),
+        GIVEN("00-" TRACE "-00f067aa0ba902b7-01-more"),
+        GIVEN("01-" TRACE "-00f067aa0ba902b7-01more"), GIVEN("00-" TRACE "X00f067aa0ba902b7-01"),
+        GIVEN("00_" TRACE "-00f067aa0ba902b7-01"), GIVEN("00-" TRACE "-00f067aa0ba902bX-01"),
+        GIVEN("00-" TRACE "-00f067aa0ba902b7X01"), GIVEN("00-" TRACE "-00f067aa0ba902b7-X1"),
+        GIVEN("00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01")};
+
+    (void)state;
+    begin(NULL);
+    task->round = 1;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        expect_traceparent(bad[i], "00-019ab000000070008000000000000001-35d61127ed61703f-01");
+#undef GIVEN
+#undef TRACE
 }
 
 static void
@@ -261,6 +371,9 @@ main(void)
         cmocka_unit_test_teardown(memory_of_a_branch_has_a_limit, end),
         cmocka_unit_test_teardown(notes_are_posted_and_nobody_waits, end),
         cmocka_unit_test_teardown(long_and_broken_notes_are_cut_and_mended, end),
+        cmocka_unit_test_teardown(pieces_of_a_stream_are_numbered_and_say_where_a_step_begins, end),
+        cmocka_unit_test_teardown(a_traceparent_follows_from_the_records, end),
+        cmocka_unit_test_teardown(a_traceparent_that_is_not_valid_is_ignored, end),
         cmocka_unit_test_teardown(more_than_a_thousand_notes_are_dropped, end),
         cmocka_unit_test_teardown(a_heartbeat_tells_of_steps_that_last, end),
     };

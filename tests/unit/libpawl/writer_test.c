@@ -97,6 +97,37 @@ a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch(void **state)
     assert_true(writer->batch.one_by_one);
 }
 
+/* The I/O thread sleeps while what is posted is not worth a batch, if something else will wake it in time. */
+static void
+a_writer_says_how_many_items_are_worth_a_turn(void **state)
+{
+    pawl_worker *worker = *state;
+    struct pw_writer *writer = &worker->writers[0];
+
+    writer->is_up = true;
+    assert_int_equal(pw_writer_worth(worker, writer), SIZE_MAX); /* no handler could post */
+    writer->active = 10;
+    writer->last_count = 6;
+    assert_int_equal(pw_writer_worth(worker, writer), 1);
+    writer->waiting_count = 2;
+    assert_int_equal(pw_writer_worth(worker, writer), 4);
+    writer->last_count = 100;
+    assert_int_equal(pw_writer_worth(worker, writer), 8);
+    writer->active = 1;
+    assert_int_equal(pw_writer_worth(worker, writer), 1);
+    writer->active = 10;
+    writer->is_up = false;
+    assert_int_equal(pw_writer_worth(worker, writer), 1);
+    writer->is_up = true;
+    writer->commit.sent = true;
+    assert_int_equal(pw_writer_worth(worker, writer), SIZE_MAX);
+    worker->session.state = PW_SESSION_NONE;
+    assert_int_equal(pw_writer_worth(worker, writer), 1);
+    writer->commit.sent = false;
+    writer->waiting_count = 0;
+    writer->active = 0;
+}
+
 /* Rows of one column, as numbers of items. */
 static struct pw_rows
 number_rows(const int *numbers, int count)
@@ -150,6 +181,7 @@ main(void)
         TEST(a_writer_takes_over_the_batch_of_another),
         TEST(a_writer_that_waits_for_a_reply_takes_nothing_over),
         TEST(a_reply_to_a_session_that_has_ended_says_nothing_about_a_batch),
+        TEST(a_writer_says_how_many_items_are_worth_a_turn),
         TEST(an_answer_without_a_row_for_each_item_counts_for_none),
 #undef TEST
     };

@@ -27,6 +27,7 @@ static const struct {
     {"PW010", PAWL_EBUSY, true},
     {"PW011", PAWL_ESCHEMA, false},
     {"PW012", PAWL_ELEASE_LOST, false},
+    {"PW013", PAWL_EREFUSED, true},
     {"08007", PAWL_EUNKNOWN, true},
     {"08000", PAWL_ECONN, true},
     {"08006", PAWL_ECONN, true},

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Continuous integration fits: planned shares add up to at most 20 minutes, each suite has one, and what .ci/full depends on exists.
+# Continuous integration fits: planned shares add up to at most 22 minutes, each suite has one, and what .ci/full depends on exists.
 set -uo pipefail
 cd "$(dirname "$0")/../../.." || exit 1
 
@@ -10,9 +10,9 @@ ok() {
     printf '%s %d - %s\n' "$([ "$1" = 0 ] && printf ok || printf 'not ok')" "$number" "$2"
 }
 
-printf '1..7\n'
+printf '1..8\n'
 sum=$(awk '!/^#/ { n += $2 } END { print n }' .ci/shares)
-ok $((sum > 1200)) "the shares of .ci/run add up to $sum s, at most 1,200"
+ok $((sum > 1320)) "the shares of .ci/run add up to $sum s, at most 1,320"
 shared=$(awk '!/^#/ && NF { print $1 }' .ci/shares)
 listed=$(printf 'prepare\n' && .ci/run --list | tr ' ' +)
 ok "$([ "$shared" = "$listed" ]; echo $?)" 'each stage of .ci/run has a share, and each share a stage'
@@ -45,3 +45,18 @@ code=$(
     rm -rf "$logs"
 )
 ok "$([ "$code" = '14 4' ]; echo $?)" "a suite that dies or has no result has failed ($code)"
+# The form of Meson's log; fail_msg() of cmocka writes to standard error.
+log=$(mktemp)
+for name in good bad; do
+    printf '%s\n' '==== 1/2 ====' "test:         pawl:unit / $name" 'duration:     1.50s' \
+        "result:       exit status $([ "$name" = good ]; echo $?)" '---- stdout ----' '1..1' \
+        "$([ "$name" = good ] || printf 'not ')ok 1 - it_is_$name" "# a.c:46: error of $name" '---- stderr ----' "ERROR: $name: why" '========'
+done >"$log"
+printf '\nSummary of Failures:\n' >>"$log"
+said=$(. .ci/lib.sh && failures "$log")
+rm -f "$log"
+[ "$said" = '---- pawl:unit / bad, 1.50s, exit status 1
+not ok 1 - it_is_bad
+# a.c:46: error of bad
+ERROR: bad: why' ]
+ok $? 'what a failing test said is shown, and nothing of others'
