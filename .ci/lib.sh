@@ -5,7 +5,7 @@
 # shellcheck shell=bash
 packages=(
     gcc g++ clang-14 clang-format-14 libclang-rt-14-dev meson ninja-build pkg-config git perl openssl
-    libpq-dev libncurses-dev libcmocka-dev scdoc tmux procps zsh fish spin iproute2 python3
+    libpq-dev libncurses-dev libcmocka-dev scdoc tmux procps zsh fish spin iproute2 prometheus python3 python3-dev python3-venv
     postgresql-15 postgresql-server-dev-15 postgresql-15-pgtap postgresql-15-plpgsql-check pgbouncer
 )
 command -v npm >/dev/null || packages+=(nodejs npm)
@@ -54,6 +54,32 @@ check() {
     fi
 }
 
+# failures LOG: what the failing tests in a log of Meson said, which Meson keeps to itself if they speak TAP: their names and times, what
+# failed, and the end of their standard error, where cmocka's fail_msg() and the checkers write.
+failures() {
+    awk '
+        function tell(  i) {
+            if (bad) {
+                print head
+                for (i = 1; i <= said && i <= 100; i++) print lines[i]
+                for (i = errors > 60 ? errors - 59 : 1; i <= errors; i++) print text[i]
+            }
+            head = ""; said = errors = bad = err = 0
+        }
+        /^=+ [0-9]+\/[0-9]+ =+$/ { tell(); next }
+        /^test: / { head = "---- " $2 " " $3 " " $4; next }
+        /^duration: / { head = head ", " $2; next }
+        /^result: / { head = head ", " substr($0, 15); bad = $0 !~ /exit status (0|77)$/; next }
+        /^-+ stderr -+$/ { err = 1; next }
+        /^-+ stdout -+$/ { err = 0; next }
+        /^=+$/ { err = 0; next }
+        err { if ($0 != "") text[++errors] = $0; next }
+        /^not ok/ && !/# SKIP/ { bad = 1 }
+        /^(not ok|#)/ && !/: the same$/ { lines[++said] = $0 }
+        END { tell() }
+    ' "$1"
+}
+
 # tests NAME BUILD SUITE PREFIX... -- [ARGUMENT]...: a suite of Meson in a build directory. The prefix brings the server; the arguments go
 # to `meson test`: names of tests, each of which must be there, and --test-args.
 tests() {
@@ -78,8 +104,7 @@ tests() {
     warn "$name" "$build/meson-logs/$name.txt"
     if [ "${counts[1]}" -gt 0 ]; then
         printf '%s\n' "---- $name"
-        # Meson keeps what a test in TAP said about its failures to itself.
-        grep -aE '^(not ok|#)' "$build/meson-logs/$name.txt" | grep -av ': the same$' | head -n 120
+        failures "$build/meson-logs/$name.txt" | head -n 300
         tail -n 200 "$logs/$name.log"
     fi
     note "$name" $((SECONDS - start)) "${counts[0]}" "${counts[1]}"
