@@ -245,6 +245,13 @@ begin
     select d.* into v_come from pawl._lanes_with_deltas(p_queue, 't', p_tenant, p_max, p_now) d;
     -- Most of these lanes are in the rotation. See _come_kind().
     select d.* into v_busy from pawl._lanes_with_deltas(p_queue, 'b', p_tenant, case when cardinality(v_turns) < 16 then p_max else 8 end, p_now) d;
+    -- 1. B, this claim, finds no lane in the rotation. 2. A takes tasks of a new lane, puts it into the rotation, removes its deltas, and commits.
+    -- 3. B finds no deltas. Without a second look B would return nothing, and its worker would rest, though tasks wait. This look is after the
+    -- deltas: a lane whose deltas were removed before is in the rotation.
+    -- guard:turns_after_deltas
+    if cardinality(v_turns) = 0 then
+        v_turns := pawl._lanes_in_turn(p_queue, p_tenant, p_max + 4);
+    end if;
     return array(
         select u.lane
         from (
