@@ -49,9 +49,11 @@ begin
     end loop;
     return array_to_string(v_all, ' ');
 end $$;
+create temp table overview as
+select o.* from pawl._overview(array(select run_id from pawl_data.task union select run_id from pawl_data.run union select run_id from pawl_data.run_kept), pawl.now()) o;
 create function expected(f filter) returns text language sql as $$
     select coalesce(string_agg(o.run_id::text, ' ' order by o.run_id desc), '')
-    from pawl._overview(array(select run_id from pawl_data.task union select run_id from pawl_data.run union select run_id from pawl_data.run_kept), pawl.now()) o
+    from overview o
     where (f.workflow is null or o.workflow like replace(f.workflow, '*', '%')) and (f.status is null or o.status = f.status)
       and (f.tenant is null or o.tenant = f.tenant) and (f.key is null or o.key = f.key)
 $$;
