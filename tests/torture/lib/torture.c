@@ -2,6 +2,7 @@
 /* The loop over scenarios and sites, and what scenarios say with. */
 #include "torture.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -32,6 +33,8 @@ static long trial;
 static long trials;
 static bool shows_missed;
 static bool is_deep;
+static long share = 1; /* one allocation site of so many fails, which the seed chooses */
+static long seed;
 static atomic_bool trial_is_bad;
 static atomic_bool trial_is_unsure;
 
@@ -245,6 +248,13 @@ struct plan {
     long missed;
 };
 
+/* Whether a site fails in this call of the program, and has not failed yet. */
+static bool
+is_due(size_t site)
+{
+    return ((long)site + seed) % share == 0 && !sites_was_failed(site) && sites_seen(site);
+}
+
 /*
  * Each site that this scenario comes to and that has not failed yet, alone and then with more; new ones come up on the way. Calls have one of
  * both, in turn, unless all is wanted: what they lead to takes longer, for it is connections that are made again.
@@ -269,7 +279,7 @@ plan_site(struct plan *plan)
         plan->tries = 0;
         plan->site++;
     }
-    while (plan->site < sites_count() && (sites_was_failed(plan->site) || !sites_seen(plan->site)))
+    while (plan->site < sites_count() && !is_due(plan->site))
         plan->site++;
     if (plan->site == sites_count())
         return false;
@@ -395,6 +405,15 @@ list_sites(void)
         sites_print(site);
 }
 
+/* A number of the environment; without it the least. */
+static long
+read_number(const char *name, long min)
+{
+    const char *text = getenv(name);
+
+    return text == NULL ? min : bench_number(text, name, min, LONG_MAX);
+}
+
 int
 torture_main(int argc, char **argv, const struct scenario *scenarios, size_t count)
 {
@@ -405,6 +424,9 @@ torture_main(int argc, char **argv, const struct scenario *scenarios, size_t cou
     shows_missed = has_option("--missed", argc, argv);
     is_deep = has_option("--deep", argc, argv);
     failing = read_failing(argc, argv);
+    if (failing == FAIL_MEMORY)
+        share = read_number("PAWL_SITES", 1);
+    seed = read_number("PAWL_SEED", 0);
     sites_choose(failing == FAIL_LIBPQ ? SITES_LIBPQ
             : failing == FAIL_MEMORY   ? SITES_MEMORY
                                        : SITES_SYSTEM,

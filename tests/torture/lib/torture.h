@@ -35,7 +35,8 @@ struct scenario {
 /*
  * Executes all scenarios, or those whose names contain one of the arguments, and returns what main returns.
  *
- *   without an option    every site fails once, and once more with some allocations behind it
+ *   without an option    every site fails once, and once more with some allocations behind it; with PAWL_SITES=N in the environment
+ *                        one site of N, and PAWL_SEED says which
  *   --full               every single allocation of every scenario fails
  *   --list               prints all sites in the end
  *   --missed             prints sites that were seen and did not come up again
