@@ -35,7 +35,7 @@ create table pawl_data.wait (
     -- The identity of the step that waits.
     name text not null,
     -- The letters of pawl_data.step: z sleep, e event, g signal, c child, a approval. Also l: not a wait but a time limit of the run, named
-    -- 'timeout', 'grace' or 'cancel', that housekeeping enforces.
+    -- 'timeout', 'expires', 'grace' or 'cancel', that housekeeping enforces; of a cancel topic says why.
     kind "char" not null,
     seq int not null,
     tenant text not null,

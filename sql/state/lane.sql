@@ -7,9 +7,29 @@ create table pawl_data.lane_queue (
     queue_id int not null,
     -- How many tasks of one lane may be held at a time; null: any number. Stored here, too, because a claim does not read the workflow.
     key_limit int,
+    -- How many tasks of one lane may start, as 10/min, and how many of these at once; null: any number.
+    key_rate text,
+    key_burst int,
+    -- The limit of all its tasks, whatever their lane, which other queues may share; null: none.
+    limit_no int,
+    -- A run counts for a limit from its first claim to its end, and not only while a worker holds it. So runs of a lane with the limit 1 keep their
+    -- order.
+    while_run boolean not null default false,
     constraint lane_queue_pkey primary key (queue_id)
 );
 comment on table pawl_data.lane_queue is 'queues whose tasks are claimed lane by lane';
+create index lane_queue_limit_idx on pawl_data.lane_queue (limit_no) where limit_no is not null;
+
+-- How many tasks of some queues may be held at a time. A claim that takes tasks of one of them locks the row.
+create table pawl_data.held_limit (
+    limit_no int generated always as identity,
+    -- Null: of one workflow. Otherwise any number of workflows share it.
+    name text,
+    most int not null,
+    constraint held_limit_pkey primary key (limit_no),
+    constraint held_limit_name_is_unique unique (name)
+);
+comment on table pawl_data.held_limit is 'limits of whole workflows';
 
 -- Settings of an operator for one lane. A row without any setting is deleted.
 create table pawl_data.lane_setting (
@@ -19,6 +39,8 @@ create table pawl_data.lane_setting (
     limit_key text,
     -- Null: that of the workflow.
     key_limit int,
+    key_rate text,
+    key_burst int,
     -- How many times as many tasks as other lanes it gives in a turn; null: 1.
     weight int,
     set_at timestamptz,
@@ -29,7 +51,7 @@ create table pawl_data.lane_setting (
     paused_why text,
     constraint lane_setting_pkey primary key (queue_id, lane)
 );
-comment on table pawl_data.lane_setting is 'lanes with a limit or weight of their own, and paused lanes';
+comment on table pawl_data.lane_setting is 'lanes with a limit, rate or weight of their own, and paused lanes';
 
 -- A claim locks the row while it takes tasks of the lane. Only claims and housekeeping change it: other calls leave a delta.
 create table pawl_data.lane (
@@ -37,20 +59,27 @@ create table pawl_data.lane (
     lane uuid not null,
     tenant text not null,
     limit_key text,
-    -- r in the rotation: a claim may find a task in it; f full; e empty. A lane that is full or empty comes back by a delta.
+    -- r in the rotation: a claim may find a task in it; f full; e empty; w waits until opens_at, when its rate lets the next task start. A lane
+    -- that is full or empty comes back by a delta.
     state "char" not null,
     -- How much the lane has given: a task is 10,000 divided by the weight. The lane that has given least is next. A lane that joins the
     -- rotation starts about where the first one is.
     turn bigint not null,
     turned_at timestamptz not null,
+    -- In a lane with a rate each start moves it by the time between two starts, and it is never before the last start. A start is allowed
+    -- from opens_at on, which is by the burst earlier. Null: nothing has started.
+    paid_until timestamptz,
+    opens_at timestamptz,
     constraint lane_pkey primary key (queue_id, lane)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 comment on table pawl_data.lane is 'lanes that have, or had a while ago, tasks';
 create index lane_rotation_idx on pawl_data.lane (queue_id, turn) where state = 'r';
+create index lane_opens_idx on pawl_data.lane (opens_at) where state = 'w';
 -- For workers that are bound to a tenant.
 create index lane_tenant_idx on pawl_data.lane (queue_id, tenant, turn) where state = 'r' and tenant <> '';
 
--- One row for each task at place l.
+-- One row for each task at place l. A task that continues is ahead of all others: 32,768 is taken from its priority. That is a task that has
+-- been claimed before in this round, in a lane with a rate; and in a queue with while_run, one that counts for the limit.
 create table pawl_data.lane_task (
     queue_id int not null,
     lane uuid not null,
@@ -64,7 +93,7 @@ create table pawl_data.lane_task (
 ) with (autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 comment on table pawl_data.lane_task is 'tasks that wait in lanes, in the order in which each lane gives them';
 
--- One row for each held task that a claim took from a lane. A claim counts the rows of a lane under the lock of the lane: an end that has not
+-- One row for each held task that a claim took from a lane; in a queue with while_run for each that a claim took, and that has not ended. A claim counts the rows of a lane under the lock of the lane: an end that has not
 -- been committed counts as held.
 create table pawl_data.lane_hold (
     queue_id int not null,

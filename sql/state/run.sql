@@ -82,6 +82,8 @@ create table pawl_data.key (
     tenant text not null,
     key text not null,
     digest bytea not null,
+    -- Id of the last call that took the key or replaced the input of its run, if a call has done so with replace or debounce.
+    last_id uuid,
     -- The key first, so that it is found without its tenant and workflow, too.
     constraint key_pkey primary key (key, tenant, workflow_id)
 );

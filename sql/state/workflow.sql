@@ -17,13 +17,20 @@ create table pawl_data.workflow (
     -- Limits of a whole run and of each step; null means none.
     run_timeout interval,
     step_timeout interval,
+    -- How long a run may be due without being claimed; null means any time.
+    expires interval,
     -- Pause a run whose code took another order than its records, instead of only noting it.
     strict_order boolean not null default false,
     -- How many runs with the same limit key may be held at a time; null: any number.
     key_limit int,
+    -- How many runs with the same limit key may start, as 10/min, and how many of these at once; null: any number.
+    key_rate text,
+    key_burst int,
+    -- held: a run counts for limits while a worker holds it; run: until it ends.
+    limit_while text not null default 'held',
     -- Limit keys and tenants take turns.
     fair boolean not null default false,
-    -- Its runs wait in lanes, because it has or had such a limit, or is or was fair.
+    -- Its runs wait in lanes, because it has or had such a limit or rate, or is or was fair.
     laned boolean not null default false,
     -- Its steps are declared in pawl_data.flow_step; from the first trigger on they do not change.
     flow boolean not null default false,
@@ -36,6 +43,14 @@ create table pawl_data.workflow (
         max_attempts >= 1 and base >= '0' and factor >= 1 and cap >= '0' and jitter >= 0 and jitter <= 1)
 );
 comment on table pawl_data.workflow is 'named definitions of workflows';
+
+-- JSON Schemas of the inputs of workflows, for those who show a form. Not a column of workflow, because each trigger and each retry reads
+-- the whole row of its workflow, and a schema may have 64 kB.
+create table pawl_data.input_schema (
+    workflow_id int primary key,
+    input_schema json not null
+);
+comment on table pawl_data.input_schema is 'JSON Schemas that describe the input of workflows';
 
 create table pawl_data.queue (
     queue_id int generated always as identity primary key,

@@ -41,11 +41,12 @@ begin
     delete from pawl_data.subscription_held;
     delete from pawl_data.lane;
     delete from pawl_data.lane_queue;
+    delete from pawl_data.held_limit;
     delete from pawl_data.lane_task;
     delete from pawl_data.lane_hold;
     delete from pawl_data.lane_delta;
     delete from pawl_data.lane_setting;
-    update pawl_data.workflow set key_limit = null, fair = false, laned = false where laned;
+    update pawl_data.workflow set key_limit = null, key_rate = null, key_burst = null, limit_while = 'held', fair = false, laned = false where laned;
     delete from pawl_data.input;
     delete from iso.worker;
     delete from iso.run;
@@ -113,7 +114,8 @@ $$;
 -- created NAME, or the name of the run that the key or the id stands for.
 create function iso.trigger(
     name text, key text default null, id uuid default null, key_ttl interval default null, while_active boolean default false,
-    delay interval default null, workflow text default 'w', is_new boolean default false, limit_key text default null)
+    delay interval default null, workflow text default 'w', is_new boolean default false, limit_key text default null,
+    input json default '{}', expires interval default null, replace boolean default false, debounce interval default null)
 returns text
 language plpgsql
 as $$
@@ -121,15 +123,27 @@ declare
     v_run record;
 begin
     select t.* into v_run
-    from pawl.trigger(workflow, key => trigger.key, id => trigger.id, key_ttl => trigger.key_ttl,
+    from pawl.trigger(workflow, input => trigger.input, key => trigger.key, id => trigger.id, key_ttl => trigger.key_ttl,
         key_while_active => while_active, delay => trigger.delay, id_is_new => is_new,
-        limit_key => trigger.limit_key) t;
+        limit_key => trigger.limit_key, expires => trigger.expires, replace => trigger.replace, debounce => trigger.debounce) t;
     if v_run.created then
         insert into iso.run values (trigger.name, v_run.run_id);
         return 'created ' || trigger.name;
     end if;
     return iso.name(v_run.run_id);
 end
+$$;
+
+-- The inputs of the runs, by their names; those that have ended, too.
+create function iso.inputs()
+returns text
+language sql
+volatile
+as $$
+    select string_agg(format('%s: %s', n.name, coalesce(t.input, r.input)), ', ' order by n.name)
+    from iso.run n
+    left join pawl_data.task t on t.run_id = n.run_id and t.task_no = 0
+    left join pawl_data.run r on r.run_id = n.run_id and r.round = 1
 $$;
 
 -- For each key: created, or the name of the run that it stands for. The runs are named NAME and the key.
@@ -165,6 +179,19 @@ as $$
 begin
     perform pawl.alter_workflow('w', json_build_object('key_limit', key_limit));
     return 'limit ' || key_limit;
+end
+$$;
+
+-- Options of the workflow w, such as 'key_rate=1/s limit_while=run': specs have no braces.
+create function iso.set(options text)
+returns text
+language plpgsql
+as $$
+begin
+    perform pawl.alter_workflow('w', (
+        select json_object_agg(split_part(o, '=', 1), case when split_part(o, '=', 2) ~ '^[0-9]+$' then to_json(split_part(o, '=', 2)::int) else to_json(split_part(o, '=', 2)) end)
+        from unnest(string_to_array(options, ' ')) o));
+    return options;
 end
 $$;
 
@@ -525,6 +552,15 @@ begin
     where not exists (select from pawl_data.task t where t.run_id = k.run_id)
       and not exists (select from pawl._runs(array[k.run_id]) r)
     union all
+    select format('key %s stands for another input than that of its run', k.key)
+    from pawl_data.key k
+    join pawl_data.task t on t.run_id = k.run_id and t.task_no = 0
+    where not t.input_apart and k.digest <> sha256(convert_to(t.input::text, 'UTF8'))
+    union all
+    select format('run %s was claimed after it had expired', iso.name(t.run_id))
+    from pawl_data.task t join pawl_data.wait w on w.run_id = t.run_id and w.name = 'expires'
+    where t.claimed_at >= w.due_at
+    union all
     select format('run %s lives again without its key', iso.name(t.run_id))
     from pawl_data.task t
     cross join lateral pawl._last_run(t.run_id) r
@@ -540,7 +576,8 @@ begin
     union all
     select 'a hold of a lane without a held task'
     from pawl_data.lane_hold h
-    where not exists (select from pawl_data.task t where t.run_id = h.run_id and t.task_no = h.task_no and t.place = 'h')
+    where not exists (select from pawl_data.task t where t.run_id = h.run_id and t.task_no = h.task_no
+                        and (t.place = 'h' or (select q.while_run from pawl_data.lane_queue q where q.queue_id = h.queue_id)))
     union all
     select format('run %s is held and not counted in its lane', iso.name(t.run_id))
     from pawl_data.task t
@@ -557,11 +594,16 @@ begin
     left join pawl_data.lane_setting s using (queue_id, lane)
     group by h.queue_id, h.lane, q.key_limit, s.key_limit having count(*) > coalesce(s.key_limit, q.key_limit)
     union all
+    select 'a limit is exceeded'
+    from pawl_data.lane_hold h join pawl_data.lane_queue q using (queue_id) join pawl_data.held_limit l using (limit_no)
+    group by limit_no, l.most having count(*) > l.most
+    union all
     select 'a lane has room and a task, and no claim visits it'
     from (select distinct w.queue_id, w.lane from pawl_data.lane_task w) w
     join pawl_data.lane_queue q using (queue_id)
     left join pawl_data.lane l using (queue_id, lane)
     where l.state is distinct from 'r'
+      and not coalesce(l.state = 'w' and l.opens_at <= pawl._after(pawl.now(), 1000000 + (select m.gap from pawl._lane_terms(l.queue_id, l.lane) m)), false)
       and coalesce((select count(*) from pawl_data.lane_hold h where h.queue_id = w.queue_id and h.lane = w.lane) < pawl._lane_limit(w.queue_id, w.lane), true)
       and not exists (select from pawl_data.lane_delta d
                       where d.queue_id = w.queue_id and d.lane = w.lane and (l.state is distinct from 'f' or d.kind = 'f'));
@@ -649,7 +691,10 @@ begin
     if v_lost is not null then
         return 'no run at ' || v_lost;
     end if;
-    v_ready := (select count(*) from pawl_data.task t where t.place = 'r');
+    v_ready := (
+        select count(*) from pawl_data.task t
+        where t.place = 'r'
+          and not exists (select from pawl_data.wait w where w.run_id = t.run_id and w.name = 'expires' and w.due_at <= pawl.now()));
     select r.session into v_session from pawl.register('probe', array['*']) r;
     select count(*) into v_claimed from pawl.claim(v_session, 100) c;
     if v_claimed < v_ready then

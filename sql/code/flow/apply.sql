@@ -96,7 +96,7 @@ begin
     select string_agg(k, ', ') into v_unknown
     from json_object_keys(p_definition) k
     where k not in ('flow', 'steps', 'runtime', 'priority', 'max_attempts', 'base', 'factor', 'cap', 'jitter', 'run_timeout',
-                    'step_timeout', 'description');
+                    'step_timeout', 'description', 'input_schema');
     if v_unknown is not null then
         perform pawl._raise('PW003', format('unknown option "%s" of a flow', v_unknown));
     end if;
@@ -157,6 +157,7 @@ declare
     v_name text;
     v_flow pawl_data.workflow;
     v_options json;
+    v_schema json;
     v_changes int := 0;
     v_steps int := 0;
 begin
@@ -197,6 +198,16 @@ begin
         v_changes := v_changes + 1;
         return next;
     end loop;
+    v_schema := pawl._input_schema(v_flow.workflow_id);
+    -- guard:flow_input_schema
+    if v_flow.workflow_id is not null and (v_options -> 'input_schema') is not null
+       and coalesce(v_schema, 'null')::jsonb <> (v_options -> 'input_schema')::jsonb then
+        change := 'option';
+        was := json_build_object('input_schema', v_schema);
+        becomes := json_build_object('input_schema', v_options -> 'input_schema');
+        v_changes := v_changes + 1;
+        return next;
+    end if;
     if v_flow.frozen and v_steps > 0 and only_check then
         return;
     end if;
@@ -221,7 +232,7 @@ comment on function pawl.apply_flow(json, boolean) is
 'Brings a flow to what a definition says, in one transaction: {"flow": NAME, options of create_flow..., "steps": [{"step": NAME, "deps": [NAME, ...], options of add_step...}, ...]}, in any order. The answer has a row for each change: add, change, remove of a step, option of the flow; none when all is as it should be. With only_check nothing is changed, but a bad definition is refused all the same. A flow that was triggered keeps its steps; a definition that changes them is refused, or with only_check only answered with the changes.
 If repeated: returns no rows, and nothing changes.
 Locks: the row of the flow, or a new row of its name; waits for another transaction that has it, ten seconds at most.
-Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps; 22xxx a value that is not of its type.
+Errors: PW002 unknown workflow of a step, PW003 a bad definition, a cycle, or a change of the steps of a flow that was triggered, PW007 the role is bound to one tenant, PW008 isolation level, PW009 more than 2,000 steps, or input_schema is over 64 kB, 64 levels or 10,000 keys; 22xxx a value that is not of its type.
 Limits: 2,000 steps.';
 
 create or replace function pawl._dep_names(p_step pawl_data.flow_step)

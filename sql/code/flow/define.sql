@@ -5,7 +5,7 @@ create or replace function pawl.create_flow(
     name text, runtime text default null, priority int default 100, max_attempts int default 5,
     base interval default '1 s', factor double precision default 2, cap interval default '10 min',
     jitter double precision default 0.2, run_timeout interval default null, step_timeout interval default null,
-    description text default null)
+    description text default null, input_schema json default null)
 returns text
 language plpgsql
 volatile
@@ -17,7 +17,7 @@ declare
 begin
     perform pawl._only_unbound('create_flow');
     v_answer := pawl.create_workflow(name, runtime, priority, max_attempts, base, factor, cap, jitter, run_timeout,
-        step_timeout, false, description);
+        step_timeout, false, description, input_schema => input_schema);
     if v_answer = 'created' then
         update pawl_data.workflow w set flow = true where w.name = create_flow.name;
     elsif not exists (select from pawl_data.workflow w where w.name = create_flow.name and w.flow) then
@@ -26,11 +26,11 @@ begin
     return v_answer;
 end
 $$;
-comment on function pawl.create_flow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, text) is
+comment on function pawl.create_flow(text, text, int, int, interval, double precision, interval, double precision, interval, interval, text, json) is
 'Creates a flow: a workflow whose steps are declared with add_step. The options are defaults for its steps. Answers created, exists, or differs (it exists with other options, which stay as they are: use alter_workflow).
 If repeated: answers exists or differs, and never changes anything.
 Locks: a new row of its name; waits for another transaction that creates the same, ten seconds at most.
-Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW007 the role is bound to one tenant, PW008 isolation level.
+Errors: PW003 for a bad name or option, or when a workflow that is no flow has the name, PW007 the role is bound to one tenant, PW008 isolation level, PW009 input_schema is over 64 kB, 64 levels or 10,000 keys.
 Limits: the cost is constant.';
 
 -- The flow, changed, so that its definition is changed by one at a time and not while it is frozen, and a first trigger whose
@@ -295,6 +295,7 @@ begin
     delete from pawl_data.flow_edge e where e.workflow_id = v_flow.workflow_id;
     delete from pawl_data.flow_step s where s.workflow_id = v_flow.workflow_id;
     delete from pawl_data.queue q where q.workflow_id = v_flow.workflow_id;
+    delete from pawl_data.input_schema i where i.workflow_id = v_flow.workflow_id;
     delete from pawl_data.workflow w where w.workflow_id = v_flow.workflow_id;
     perform nextval('pawl_data.queue_version');
     insert into pawl_data.action (at, what, who, detail)

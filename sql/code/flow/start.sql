@@ -395,7 +395,7 @@ begin
     insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, child_id, created_at, due_at)
     values (p_run.run_id, p_task, p_step.name, 'c', p_step.step_no, p_run.tenant, v_child, p_now, 'infinity');
     update pawl_data.task t set attached = true where t.run_id = p_run.run_id and t.task_no = 0 and not t.attached;
-    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout,
+    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, v_workflow.expires,
         case when v_workflow.flow then v_workflow.workflow_id end, v_child, false, p_input, p_run.tenant,
         coalesce(p_step.priority, v_workflow.priority), p_delay, null, null, p_run.limit_key, p_run.run_id, p_step.name, p_task, false);
     perform pawl._wake_one(v_workflow.queue_id, p_run.tenant, p_now);

@@ -21,11 +21,11 @@ begin
             'create_schedule', 'pause_schedule', 'resume_schedule', 'delete_schedule', 'backfill_schedule',
             'create_subscription', 'pause_subscription', 'resume_subscription', 'delete_subscription', 'list_subscriptions', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject',
             'get_run', 'result', 'results', 'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks', 'list_workers',
-            'list_workflows', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
-            'metrics', 'prometheus', 'list_actions', 'why', 'doctor']
+            'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
+            'metrics', 'prometheus', 'list_actions', 'list_grants', 'why', 'doctor']
         when 'reader' then array['get_run', 'result', 'results', 'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks',
-            'list_workers', 'list_workflows', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
-            'metrics', 'prometheus', 'list_actions', 'why', 'doctor']
+            'list_workers', 'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
+            'metrics', 'prometheus', 'list_actions', 'list_grants', 'why', 'doctor']
         end;
 end
 $$;
@@ -245,6 +245,31 @@ If repeated: raises PW001.
 Locks: the row of settings, until the end of the transaction: other grants wait.
 Errors: PW001 the role does not have the set, PW008 isolation level; 42501 the caller is not the owner.
 Limits: the cost is constant.';
+
+create or replace function pawl.list_grants()
+returns table (role_name text, privilege_set text, tenant text, role_exists boolean)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    -- guard:list_grants_unbound
+    perform pawl._only_unbound('list_grants');
+    return query
+    select g.role_name::text, g.privilege_set, g.tenant, exists (select from pg_roles r where r.rolname = g.role_name)
+    from pawl_data.granted g
+    order by g.role_name, g.privilege_set
+    limit 10000;
+end
+$$;
+comment on function pawl.list_grants() is
+'The privilege sets that were granted, by role, with the tenant that the role is bound to (null: it is bound to none). role_exists is false for a name that no role has any more, because the role was dropped or renamed.
+If repeated: returns the same, or what has happened since.
+Locks: none.
+Errors: PW007 the role is bound to one tenant.
+Limits: 10,000 rows.';
 
 -- In blocks, so that psql prints nothing for them.
 do $$

@@ -114,8 +114,9 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     update pawl_data.wait w
+    -- seq shows a claim that the limit was over before.
     -- guard:limit_deferred
-    set due_at = p_until
+    set due_at = p_until, seq = w.seq + 1
     where w.run_id = p_limit.run_id and w.task_no = p_limit.task_no and w.name = p_limit.name and w.kind = 'l';
 end
 $$;
@@ -142,8 +143,10 @@ begin
         -- guard:limit_fence
         v_task.fence := v_task.fence + 1;
     end if;
-    if p_limit.name = 'cancel' then
-        v_done := pawl._cancel_task(v_task, p_now, 'pawl', 'the parent was cancelled', false);
+    if p_limit.name = 'expires' then
+        v_done := pawl._expire(v_task, p_now);
+    elsif p_limit.name = 'cancel' then
+        v_done := pawl._cancel_task(v_task, p_now, 'pawl', coalesce(p_limit.topic, 'the parent was cancelled'), false);
     elsif p_limit.name = 'grace' and v_task.place = 'o' then
         v_done := pawl._force_end(v_task, pawl._status_code(v_task.ending ->> 'status'), v_task.ending -> 'error',
             (v_task.ending ->> 'rollback')::boolean, p_now);
@@ -171,6 +174,131 @@ begin
 end
 $$;
 comment on function pawl._enforce_limit(pawl_data.wait, timestamptz) is 'enforces one time limit';
+
+-- Returns whether a worker has claimed a run, or a task of its flow, in this round. A flow may also have records, or children, without that.
+create or replace function pawl._was_claimed(p_task pawl_data.task)
+returns boolean
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    if p_task.place <> 'o' then
+        return p_task.claimed_at is not null;
+    end if;
+    return exists (select from pawl_data.task t where t.run_id = p_task.run_id and t.task_no > 0 and t.claimed_at is not null)
+        or exists (select from pawl._steps(array[p_task.run_id]))
+        or exists (select from pawl_data.wait w where w.run_id = p_task.run_id and w.kind::text = 'c');
+end
+$$;
+comment on function pawl._was_claimed(pawl_data.task) is 'whether a run has begun';
+
+-- Ends a run (task 0, locked by the caller) that no worker has claimed in time. Returns expired, or busy if another transaction holds its
+-- parent or a task of its flow. Returns ok if a worker has claimed it, or if it is ending.
+create or replace function pawl._expire(p_task pawl_data.task, p_now timestamptz)
+returns text
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_error json := json_build_object('code', 'expired', 'message', 'no worker claimed the run in time');
+    v_done text;
+begin
+    -- guard:expire_unclaimed
+    if p_task.ending is not null or p_task.rolling_back or pawl._was_claimed(p_task) then
+        return 'ok';
+    end if;
+    v_done := case when p_task.place = 'o' then pawl._force_end(p_task, 'c', v_error, false, p_now)
+                   else pawl._end_run(p_task, 'c', null, v_error, p_now) end;
+    return case when v_done = 'ok' then 'expired' else v_done end;
+end
+$$;
+comment on function pawl._expire(pawl_data.task, timestamptz) is 'ends a run that no worker has claimed in time';
+
+-- Returns the picked tasks (locked) without those of runs that have expired. 1. A run expires. 2. A claim picks it before housekeeping has
+-- ended it. Without this its worker would start it. So the claim ends it. If that is not possible now, its tasks wait for housekeeping.
+create or replace function pawl._without_expired(p_all tid[], p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_over uuid[] := array(
+        select distinct t.run_id
+        from pawl_data.task t
+        cross join lateral (
+            select from pawl_data.wait w
+            where w.run_id = t.run_id and w.task_no = 0 and w.name = 'expires' and w.kind::text = 'l'
+              -- seq: it is over, and the end of the run was deferred.
+              -- guard:expired_put_off
+              and (w.due_at <= p_now or w.seq > 0)
+            offset 0) w
+        where t.ctid = any (p_all) and t.claimed_at is null);
+    v_id uuid;
+begin
+    foreach v_id in array v_over loop
+        p_all := pawl._leave_out_expired(p_all, v_id, p_now);
+    end loop;
+    return p_all;
+end
+$$;
+comment on function pawl._without_expired(tid[], timestamptz) is 'takes runs that have expired out of a claim, and ends them';
+
+create or replace function pawl._leave_out_expired(p_all tid[], p_run uuid, p_now timestamptz)
+returns tid[]
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_picked tid[] := array(select t.ctid from pawl_data.task t where t.ctid = any (p_all) and t.run_id = p_run);
+    v_until timestamptz := p_now + interval '1 s';
+    v_run pawl_data.task;
+    v_task pawl_data.task;
+    v_done text := 'busy';
+begin
+    -- Wake a worker for the tasks after it in the queue: this claim may return nothing, and its worker then sleeps.
+    -- guard:expired_wakes
+    perform pawl._wake_one(q.queue_id, q.tenant, p_now)
+    from (select distinct t.queue_id, t.tenant from pawl_data.task t where t.ctid = any (v_picked)) q;
+    -- Task 0 of a flow was not picked, so another transaction may hold it.
+    select t.* into v_run from pawl_data.task t where t.run_id = p_run and t.task_no = 0 for update skip locked;
+    if found then
+        -- The history of the run's day may be missing, and no claim may fail for that.
+        -- guard:expired_broken
+        begin
+            v_done := pawl._expire(v_run, p_now);
+        exception
+            when others then
+                perform pawl._note_failure('claims', p_now, format('run %s: %s %s', p_run, sqlstate, sqlerrm));
+                v_until := p_now + interval '1 min';
+        end;
+    end if;
+    if v_done = 'ok' then
+        return p_all;
+    end if;
+    -- If the run could not be ended, its tasks give way to others.
+    for v_task in select t.* from pawl_data.task t where v_done = 'busy' and t.ctid = any (v_picked) loop
+        perform pawl._leave_lane(v_task, p_now, false);
+        -- guard:expired_waits
+        update pawl_data.task t
+        set place = 'w', due_at = v_until, reason = 'delay'
+        where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
+    end loop;
+    return array(select a from unnest(p_all) a where a <> all (v_picked));
+end
+$$;
+comment on function pawl._leave_out_expired(tid[], uuid, timestamptz) is 'takes the tasks of one run out of a claim if it has expired';
 
 -- Returns when the engine takes the task of a step from its worker: five seconds after the step's limit. The worker itself should stop the
 -- step at the limit.

@@ -141,7 +141,7 @@ begin
     if not created then
         return;
     end if;
-    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
+    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, v_workflow.expires, case when v_workflow.flow then v_workflow.workflow_id end,
         run_id, false, v_input, p_schedule.tenant, coalesce(p_schedule.priority, v_workflow.priority), null,
         pawl._with_member(p_schedule.metadata, 'scheduled', v_scheduled), v_key, p_schedule.limit_key, null, null, null, false);
     if not v_workflow.flow then

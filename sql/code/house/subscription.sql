@@ -30,7 +30,7 @@ begin
     if not v_taken then
         return false;
     end if;
-    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
+    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, v_workflow.expires, case when v_workflow.flow then v_workflow.workflow_id end,
         v_run, false, v_input, p_event.tenant, v_workflow.priority, null, json_build_object('event', v_about), v_key, null, null, null, null, false);
     if not v_workflow.flow then
         perform pawl._wake_one(v_workflow.queue_id, p_event.tenant, p_now);

@@ -30,7 +30,7 @@ begin
             set fence = t.fence + 1, place = 'w', due_at = 'infinity', session_id = null, request = null, started = false
             where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
             if p_task.lane is not null then
-                perform pawl._leave_lane(p_task, p_now);
+                perform pawl._leave_lane(p_task, p_now, false);
             end if;
         end if;
         return;
@@ -65,7 +65,7 @@ begin
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     -- guard:sweep_leaves_lane
     if p_task.lane is not null then
-        perform pawl._leave_lane(p_task, p_now);
+        perform pawl._leave_lane(p_task, p_now, false);
     end if;
 end
 $$;

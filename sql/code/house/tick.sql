@@ -89,7 +89,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     return case p_piece
-        when 'timers' then pawl._promote(p_now, p_max, p_tenant, p_each)
+        when 'timers' then pawl._promote(p_now, p_max, p_tenant, p_each) + pawl._open_lanes(p_now, p_max, p_tenant)
         when 'sessions' then pawl._sweep(p_now, p_max, p_tenant, p_each)
         when 'limits' then pawl._enforce_limits(p_now, p_max, p_tenant, p_each)
         when 'schedules' then pawl._fire(p_now, p_max, p_tenant, p_each)
@@ -124,6 +124,7 @@ begin
               and (w.lease_until < p_now or w.session_id >> 32 <> v_epoch or w.lease_until - p_now > w.lease))
         union all
         select 1 where exists (select from pawl_data.task t where t.place = 'w' and t.due_at <= p_now)
+                       or pg_relation_size('pawl_data.lane_queue') > 0 and pawl._next_opening(0) is not null
         union all
         select 3 where exists (select from pawl_data.wait w where w.kind = 'l' and w.due_at <= p_now)
                        or exists (select from pawl_data.worker w where w.ended_at is null and w.next_limit_at < p_now and w.next_limit_at < 'infinity')
@@ -219,8 +220,13 @@ begin
             -- A page is of one delivery, schedules are fired for 10 ms, and runs of events are started for 50 ms: others may be due.
             >= case when p_piece in (4, 5, 6) then 1 else 100 end;
     end if;
+    -- 1. An operator that is bound to a tenant begins a bulk where no keeper runs. 2. It ticks. Chores are of all tenants, and it does none; but
+    -- its bulk continues.
     -- guard:tick_chores
-    return v_tenant is null and pawl._do_chore(v_now, false);
+    if v_tenant is not null then
+        return pawl._next_bulk(v_now, v_tenant);
+    end if;
+    return pawl._do_chore(v_now, false);
 end
 $$;
 comment on function pawl._tick_piece(int) is 'one piece of a tick';
@@ -279,7 +285,7 @@ begin
 end
 $$;
 comment on procedure pawl.tick(boolean) is
-'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, schedules, runs that events start, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics, the calendar of schedules. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
+'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, schedules, runs that events start, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics, the calendar of schedules. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only; of the chores it continues only the bulks of its tenant. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
 If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables; each for the time of one piece.
 Errors: 2D000 it was called in a transaction block, or in a pipeline after another statement, 25006 the server is a standby.
@@ -411,14 +417,15 @@ begin
     perform pawl._do_piece('limits', v_now, 100, null);
     perform pawl._do_piece('deliveries', v_now, 1000, null);
     perform pawl._do_piece('schedules', v_now, 100, null);
+    perform pawl._do_piece('subscriptions', v_now, 200, null);
     for v_n in 1..10 loop
         exit when not pawl._do_chore(v_now, false);
     end loop;
 end
 $$;
 comment on function pawl.housekeep() is
-'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries, schedules and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
+'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries, schedules, runs that events start and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
 If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables.
 Errors: PW007 the role is bound to one tenant, PW008 isolation level.
-Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 1,000 waits, 100 schedules or 10 ms, 10 chores.';
+Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 1,000 waits, 100 schedules or 10 ms, 200 runs of events or 50 ms, 10 chores.';

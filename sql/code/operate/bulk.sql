@@ -15,6 +15,7 @@ begin
         when 'resume' then array['PAUSED']
         when 'wake' then array['PAUSED']
         when 'cancel' then array['QUEUED', 'RUNNING', 'PAUSED']
+        when 'kill' then array['QUEUED', 'RUNNING', 'PAUSED']
         when 'pause' then array['QUEUED', 'RUNNING', 'PAUSED'] end;
 end
 $$;
@@ -35,7 +36,7 @@ declare
 begin
     if pawl._states_for(p_act) is null then
         -- guard:bulk_act
-        perform pawl._raise('PW003', format('a bulk cannot %s runs', coalesce(quote_literal(left(p_act, 50)), 'null')), 'Actions are retry, cancel, pause, resume, wake and purge.');
+        perform pawl._raise('PW003', format('a bulk cannot %s runs', coalesce(quote_literal(left(p_act, 50)), 'null')), 'Actions are retry, cancel, kill, pause, resume, wake and purge.');
     end if;
     if jsonb_typeof(v_filter) <> 'object' or octet_length(v_filter::text) > 4000 then
         -- guard:bulk_filter
@@ -107,7 +108,7 @@ comment on function pawl._bulk_digest(text, json) is 'what begin_bulk compares w
 -- A page of runs that pass the filter, newest first, from a position on. applies: the action applies to the run. The row without a run, if there
 -- is one, is the last one, and says where to continue.
 create or replace function pawl._bulk_page(p_act text, p_filter json, p_position uuid, p_max int)
-returns table (run_id uuid, applies boolean, place uuid)
+returns table (run_id uuid, applies boolean, place uuid, status text, workflow text)
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
@@ -115,7 +116,7 @@ set timezone to 'UTC'
 as $$
 begin
     return query
-    select l.run_id, l.status = any (pawl._states_for(p_act)), l.next_cursor
+    select l.run_id, l.status = any (pawl._states_for(p_act)), l.next_cursor, l.status, l.workflow
     from pawl.list_runs(
         only_workflow => p_filter ->> 'workflow',
         only_status => p_filter ->> 'status',
@@ -139,10 +140,11 @@ declare
 begin
     case p_bulk.act
         when 'retry' then return query select a.run_id, a.answer from pawl.retry(p_ids, v_by) a;
-        when 'cancel' then return query select a.run_id, a.answer from pawl.cancel(p_ids, p_bulk.why, by => v_by) a;
+        when 'cancel' then return query select a.run_id, a.answer from pawl.cancel(p_ids, p_bulk.why, p_bulk.rollback, v_by) a;
+        when 'kill' then return query select a.run_id, a.answer from pawl.kill(p_ids, p_bulk.why, v_by) a;
         when 'pause' then return query select a.run_id, a.answer from pawl.pause(p_ids, p_bulk.why, v_by) a;
         when 'resume' then return query select a.run_id, a.answer from pawl.resume(p_ids, v_by) a;
-        when 'wake' then return query select a.run_id, a.answer from pawl.wake(p_ids, null, p_bulk.why, v_by) a;
+        when 'wake' then return query select a.run_id, a.answer from pawl.wake(p_ids, p_bulk.step, p_bulk.why, v_by) a;
         when 'purge' then return query select a.run_id, a.answer from pawl.purge(p_ids, p_bulk.why, v_by) a;
     end case;
 end
@@ -271,7 +273,7 @@ $$;
 comment on function pawl._continue_bulk(pawl_data.bulk, timestamptz) is 'the next piece of a bulk';
 
 create or replace function pawl.preview_bulk(act text, filter json)
-returns table (runs bigint, runs_shown text, first_run uuid, full_filter json, digest text)
+returns table (runs bigint, runs_shown text, first_runs json, full_filter json, digest text)
 language plpgsql
 stable
 security definer
@@ -284,6 +286,7 @@ declare
     v_page record;
     v_more boolean := true;
     v_pages int := 0;
+    v_first jsonb := '[]';
 begin
     runs := 0;
     while v_more and runs <= 10000 and v_pages < 20 loop
@@ -294,25 +297,29 @@ begin
             v_more := v_page.n = 1000 or v_page.run_id is null;
             if v_page.applies then
                 runs := runs + 1;
-                first_run := coalesce(first_run, v_page.run_id);
+                if runs <= 5 then
+                    v_first := v_first || jsonb_build_object('run_id', v_page.run_id, 'status', v_page.status, 'workflow', v_page.workflow);
+                end if;
             end if;
         end loop;
     end loop;
     runs_shown := case when runs > 10000 then '10k+' when v_more then runs || '+' else runs::text end;
+    first_runs := v_first;
     full_filter := v_filter;
     digest := pawl._bulk_digest(preview_bulk.act, v_filter);
     return next;
 end
 $$;
 comment on function pawl.preview_bulk(text, json) is
-'Counts the runs that begin_bulk() with this action and filter would act on. act: retry, cancel, pause, resume, wake or purge. filter: an object with any of workflow (a name or a prefix pattern), status, tenant, key, since and before (times of the trigger); only runs in a state that the action applies to count. runs is counted up to about 10,000; runs_shown ends with a plus sign if there are more, or if the search reached its limit. full_filter is the filter with before, which is now if it was not given. Pass it and digest to begin_bulk(), which then refuses anything else.
+'Counts the runs that begin_bulk() with this action and filter would act on. act: retry, cancel, kill, pause, resume, wake or purge. filter: an object with any of workflow (a name or a prefix pattern), status, tenant, key, since and before (times of the trigger); only runs in a state that the action applies to count. runs is counted up to about 10,000; runs_shown ends with a plus sign if there are more, or if the search reached its limit. first_runs has the newest five, as [{"run_id", "status", "workflow"}]. full_filter is the filter with before, which is now if it was not given. Pass it and digest to begin_bulk(), which then refuses anything else.
 If repeated: returns the same with the same before, or what has happened since.
 Locks: none.
 Errors: PW001 another tenant than the caller''s, PW003 the action or the filter is invalid.
 Limits: 20 pages of list_runs().';
 
 create or replace function pawl.begin_bulk(
-    act text, filter json, rate double precision default 100, why text default null, by text default null, digest text default null)
+    act text, filter json, rate double precision default 100, why text default null, by text default null, digest text default null,
+    rollback boolean default false, step text default null)
 returns bigint
 language plpgsql
 volatile
@@ -333,6 +340,10 @@ begin
         -- guard:bulk_digest
         perform pawl._raise('PW007', 'the digest is of another action or filter', 'Pass the filter and the digest that preview_bulk() returned.');
     end if;
+    if coalesce(begin_bulk.rollback, false) and begin_bulk.act <> 'cancel' or begin_bulk.step is not null and begin_bulk.act <> 'wake' then
+        -- guard:bulk_options
+        perform pawl._raise('PW003', format('rollback or step does not apply to %s', begin_bulk.act), 'cancel takes rollback, and wake takes step.');
+    end if;
     if begin_bulk.rate is null or begin_bulk.rate = 'NaN' or begin_bulk.rate < 0.01 or begin_bulk.rate > 1000 then
         -- guard:bulk_rate_range
         perform pawl._raise('PW003', 'rate must be from 0.01 to 1000 runs in a second');
@@ -341,12 +352,13 @@ begin
         -- guard:bulk_max
         perform pawl._raise('PW007', '100 bulks are in progress', 'Wait for one, or stop one with pawl.stop_bulk().');
     end if;
-    insert into pawl_data.bulk (act, filter, rate, started_at, started_by, why, position, due_at)
+    insert into pawl_data.bulk (act, filter, rate, started_at, started_by, why, rollback, step, position, due_at)
     values (begin_bulk.act, v_filter, begin_bulk.rate, v_now, left(v_by, 150), left(begin_bulk.why, 1000),
-            pawl._id_floor((v_filter ->> 'before')::timestamptz), v_now)
+            coalesce(begin_bulk.rollback, false), begin_bulk.step, pawl._id_floor((v_filter ->> 'before')::timestamptz), v_now)
     returning bulk_no into v_bulk;
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'begin_bulk', v_by, json_build_object('bulk', v_bulk, 'act', begin_bulk.act, 'filter', v_filter, 'why', begin_bulk.why));
+    values (v_now, 'begin_bulk', v_by, json_build_object('bulk', v_bulk, 'act', begin_bulk.act, 'filter', v_filter, 'why', begin_bulk.why,
+        'rollback', coalesce(begin_bulk.rollback, false), 'step', begin_bulk.step));
     -- 1. A, housekeeping, has found no bulk, and has locked the chore. 2. This call waits for A, and makes the chore due again. If this call is
     -- first, A skips the chore.
     -- guard:bulk_due
@@ -354,11 +366,11 @@ begin
     return v_bulk;
 end
 $$;
-comment on function pawl.begin_bulk(text, json, double precision, text, text, text) is
-'Begins an action on all runs that a filter finds, in the background, and returns its number. act and filter: as for preview_bulk(); with the digest of that call, another action or filter is refused. Housekeeping continues it at the given rate (runs in a second), whatever becomes of the caller: a session that is not bound to a tenant must tick, such as a worker or pawl keeper. Newer runs come first, and each run has one turn: runs that are triggered later, or fail again, have none. A run that another transaction holds gets its turn at the end, for a minute. list_bulks() shows how far it is; stop_bulk() ends it. The audit log of each run names the bulk.
+comment on function pawl.begin_bulk(text, json, double precision, text, text, text, boolean, text) is
+'Begins an action on all runs that a filter finds, in the background, and returns its number. act and filter: as for preview_bulk(); with the digest of that call, another action or filter is refused. Housekeeping continues it at the given rate (runs in a second), whatever becomes of the caller, as long as a session ticks, such as a worker or pawl keeper; a session that is bound to a tenant continues the bulks of its tenant only. rollback, of cancel: undo what the steps did first. step, of wake: only the backoff or sleep of this step. Newer runs come first, and each run has one turn: runs that are triggered later, or fail again, have none. A run that another transaction holds gets its turn at the end, for a minute. list_bulks() shows how far it is; stop_bulk() ends it. The audit log of each run names the bulk.
 If repeated: begins another bulk, in which most runs answer already.
 Locks: the row of a chore of housekeeping, until the caller commits; a caller that waits for it waits two seconds at most.
-Errors: PW001 another tenant than the caller''s, PW003 the action, the filter or the rate is invalid, PW007 the digest differs, or 100 bulks are in progress, PW008 isolation level, 55P03 another transaction has begun a bulk and has not committed.
+Errors: PW001 another tenant than the caller''s, PW003 the action, the filter, the rate, rollback or step is invalid, PW007 the digest differs, or 100 bulks are in progress, PW008 isolation level, 55P03 another transaction has begun a bulk and has not committed.
 Limits: 200 runs or 100 ms in each piece, 1,000 runs in a second, 100 bulks at a time; a bulk is listed as long as runs are retained.';
 
 create or replace function pawl.stop_bulk(bulk bigint, by text default null)

@@ -1,8 +1,43 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The doors of this room: the only functions of operators that housekeeping calls.
 
--- One piece of the bulk that is due longest: up to 200 runs, in the transaction in which its position moves. So each run has its turn once,
--- whatever is killed.
+-- One piece of the bulk that is due longest, of all or of those of a tenant: up to 200 runs, in the transaction in which its position moves. So
+-- each run has its turn once, whatever is killed. Returns true if a bulk was due.
+create or replace function pawl._next_bulk(p_now timestamptz, p_tenant text)
+returns boolean
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_bulk pawl_data.bulk;
+begin
+    select b.* into v_bulk
+    from pawl_data.bulk b
+    where b.ended_at is null and (b.due_at <= p_now or b.due_at > p_now + interval '1 hour')
+      -- guard:next_bulk_tenant
+      and (p_tenant is null or b.filter ->> 'tenant' = p_tenant)
+    order by b.due_at
+    limit 1
+    -- guard:bulk_skip_locked
+    for update skip locked;
+    if not found then
+        return false;
+    end if;
+    -- 1. A bulk cannot be continued: its filter cannot be read. 2. It is due first, always. Without the handler no other bulk would continue.
+    -- guard:bulk_broken
+    begin
+        perform pawl._continue_bulk(v_bulk, p_now);
+    exception
+        when others then
+            update pawl_data.bulk b set last_error = left(sqlstate || ' ' || sqlerrm, 1000), due_at = p_now + interval '1 min'
+            where b.bulk_no = v_bulk.bulk_no;
+    end;
+    return true;
+end
+$$;
+comment on function pawl._next_bulk(timestamptz, text) is 'continues the bulk that is due longest';
+
 create or replace function pawl._chore_bulks(p_now timestamptz)
 returns interval
 language plpgsql
@@ -10,28 +45,9 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_bulk pawl_data.bulk;
     v_due timestamptz;
 begin
-    select b.* into v_bulk
-    from pawl_data.bulk b
-    where b.ended_at is null and (b.due_at <= p_now or b.due_at > p_now + interval '1 hour')
-    order by b.due_at
-    limit 1
-    -- guard:bulk_skip_locked
-    for update skip locked;
-    if found then
-        -- 1. A bulk cannot be continued: its filter cannot be read. 2. It is due first, always. Without the handler no other bulk would
-        -- continue.
-        -- guard:bulk_broken
-        begin
-            perform pawl._continue_bulk(v_bulk, p_now);
-        exception
-            when others then
-                update pawl_data.bulk b set last_error = left(sqlstate || ' ' || sqlerrm, 1000), due_at = p_now + interval '1 min'
-                where b.bulk_no = v_bulk.bulk_no;
-        end;
-    end if;
+    perform pawl._next_bulk(p_now, null);
     delete from pawl_data.bulk b
     where b.ctid = any (array(
         select o.ctid from pawl_data.bulk o
@@ -43,4 +59,4 @@ begin
     return case when v_due is null then interval '10 min' else least(greatest(v_due - p_now, interval '0'), interval '10 min') end;
 end
 $$;
-comment on function pawl._chore_bulks(timestamptz) is 'continues the bulk that is due longest';
+comment on function pawl._chore_bulks(timestamptz) is 'continues the bulk that is due longest, and forgets old ones';

@@ -77,7 +77,7 @@ begin
     perform pawl._check_payload(v_input::text);
     run_id := pawl._id_make(v_now, pawl._id_slot(run));
     perform pawl._need_partitions(array[run_id], array['step']);
-    perform pawl._insert_run(v_now, v_workflow.queue_id, v_workflow.run_timeout, null, run_id, false, v_input,
+    perform pawl._insert_run(v_now, v_workflow.queue_id, v_workflow.run_timeout, v_workflow.expires, null, run_id, false, v_input,
         coalesce(v_task.tenant, v_run.tenant), coalesce(v_task.priority, v_run.priority), null,
         coalesce(v_task.metadata, v_run.metadata), null, coalesce(v_task.limit_key, v_run.limit_key), null, null, null, false);
     if pawl._tags_of(run) is not null then

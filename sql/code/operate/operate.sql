@@ -203,7 +203,7 @@ begin
                 where t.run_id = v_task.run_id and t.paused is null;
                 -- guard:pause_leaves_lane
                 if v_task.place = 'l' then
-                    perform pawl._leave_lane(v_task, v_now);
+                    perform pawl._leave_lane(v_task, v_now, false);
                 end if;
                 perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', why),
                     coalesce(by, pawl._caller()));

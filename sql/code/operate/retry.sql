@@ -135,6 +135,10 @@ begin
         end if;
         return 'already';
     end if;
+    -- 1. A trigger with replace has asked housekeeping to cancel the run. 2. The run ends before that. 3. It is retried. Without this its new
+    -- round would be cancelled.
+    -- guard:retry_forgets_cancel
+    delete from pawl_data.wait w where w.run_id = p_run and w.kind::text = 'l';
     if v_timeout is not null and not p_rollback then
         insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
         values (p_run, 0, 'timeout', 'l', 0, v_run.tenant, p_now, pawl._shift(p_now, v_timeout))

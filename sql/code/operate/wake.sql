@@ -76,7 +76,7 @@ end
 $$;
 comment on function pawl._wake_task(pawl_data.task, pawl_data.task, text, timestamptz) is 'ends the timers of one task';
 
--- A run that starts before its time has the time limit that it would have had then, counted from now.
+-- A run that starts before its time has the time limits that it would have had then, counted from now.
 create or replace function pawl._start_early(p_task pawl_data.task, p_now timestamptz)
 returns void
 language plpgsql
@@ -92,12 +92,12 @@ begin
         -- days and an hour.
         -- guard:wake_moves_limit
         set due_at = pawl._shift(w.due_at, p_now - p_task.due_at)
-        where w.run_id = p_task.run_id and w.task_no = 0 and w.name = 'timeout' and w.kind::text = 'l';
+        where w.run_id = p_task.run_id and w.task_no = 0 and w.name in ('timeout', 'expires') and w.kind::text = 'l';
         update pawl_data.task t set due_at = p_now where t.run_id = p_task.run_id and t.task_no = 0 and t.place = 'o';
     end if;
 end
 $$;
-comment on function pawl._start_early(pawl_data.task, timestamptz) is 'moves the time limit of a run that starts before its time';
+comment on function pawl._start_early(pawl_data.task, timestamptz) is 'moves the time limits of a run that starts before its time';
 
 -- Why there was nothing to wake, of a run that the caller holds.
 create or replace function pawl._not_woken(p_run pawl_data.task, p_step text, p_now timestamptz, out answer text, out reason text)

@@ -69,9 +69,39 @@ end
 $$;
 comment on function pawl._lane_limit(int, uuid) is 'how many tasks of a lane may be held at a time';
 
+-- The settings of a lane: how many of its tasks may be held (see _lane_limit), the microseconds between two starts (null: no rate), how
+-- many tasks may start at once after a pause, and whether a run counts until it ends.
+create or replace function pawl._lane_terms(p_queue int, p_lane uuid, out key_limit int, out gap bigint, out burst int, out while_run boolean)
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set jit to off
+as $$
+declare
+    v_rate text;
+    v_own pawl_data.lane_setting;
+begin
+    select q.key_limit, q.key_rate, q.key_burst, q.while_run into key_limit, v_rate, burst, while_run
+    from pawl_data.lane_queue q where q.queue_id = p_queue;
+    if pg_relation_size('pawl_data.lane_setting') > 0 then
+        select s.* into v_own from pawl_data.lane_setting s where s.queue_id = p_queue and s.lane = p_lane;
+        key_limit := case when v_own.paused_at is not null then 0 else coalesce(v_own.key_limit, key_limit) end;
+        -- guard:lane_own_rate
+        if v_own.key_rate is not null then
+            v_rate := v_own.key_rate;
+            burst := v_own.key_burst;
+        end if;
+    end if;
+    gap := pawl._rate_gap(v_rate);
+    burst := coalesce(burst, 1);
+end
+$$;
+comment on function pawl._lane_terms(int, uuid) is 'limit and rate of a lane';
+
 -- The kind of delta that announces a new task of a lane. 1. A thousand tenants have a backlog, and trigger. 2. A new tenant triggers its first run. If all
--- deltas were of one kind, a claim, which leaps over a few of them, would find the new lane only by luck. A lane in the rotation has its turn
--- in any case. It may leave the rotation before the trigger commits: so the trigger leaves a delta, which claims and housekeeping read, too.
+-- deltas were of one kind, a claim, which leaps over a few of them, would find the new lane only by luck. A lane in the rotation, or one that
+-- waits for its rate, has its turn in any case. It may leave the rotation before the trigger commits: so the trigger leaves a delta, which claims and housekeeping read, too.
 create or replace function pawl._come_kind(p_queue int, p_lane uuid)
 returns "char"
 language plpgsql
@@ -83,10 +113,18 @@ set jit to off
 as $$
 begin
     -- guard:come_kind
-    return case when exists (select from pawl_data.lane l where l.queue_id = p_queue and l.lane = p_lane and l.state = 'r') then 'b' else 't' end;
+    return case when exists (select from pawl_data.lane l where l.queue_id = p_queue and l.lane = p_lane and l.state in ('r', 'w')) then 'b' else 't' end;
 end
 $$;
 comment on function pawl._come_kind(int, uuid) is 'the kind of a delta for a new task of a lane';
+
+-- The two places in line that a task may have: see pawl_data.lane_task.
+create or replace function pawl._line_priorities(p_priority smallint)
+returns smallint[]
+language sql
+immutable
+return array[p_priority, (p_priority - 32768)::smallint];
+comment on function pawl._line_priorities(smallint) is 'the priorities that a task may have in its line';
 
 -- New runs whose task was inserted at place l: puts them in line, and leaves a delta for each lane.
 create or replace function pawl._join_lanes(p_runs uuid[])
@@ -160,12 +198,14 @@ begin
         where pawl._lane_limit(l.queue_id, l.lane) is not null
           and exists (select from pawl_data.lane_task w where w.queue_id = l.queue_id and w.lane = l.lane offset 0)
     ) w;
+    perform pawl._wake_limit(q.queue_id, p_now)
+    from (select distinct t.queue_id from pawl_data.task t where t.ctid = any (p_tids) and t.lane is not null) q;
 end
 $$;
 comment on function pawl._leave_lanes(tid[], timestamptz) is 'makes room in the lanes of held tasks that leave';
 
--- One task, locked by the caller, that leaves place h or l. A task in any other place is in no lane.
-create or replace function pawl._leave_lane(p_task pawl_data.task, p_now timestamptz)
+-- One task, locked by the caller, that leaves place h or l, or ends (p_ends). In a queue with while_run it makes room only when it ends.
+create or replace function pawl._leave_lane(p_task pawl_data.task, p_now timestamptz, p_ends boolean)
 returns void
 language plpgsql
 volatile
@@ -183,9 +223,13 @@ begin
         where w.ctid = any (array(
             select d.ctid
             from pawl_data.lane_task d
-            where d.queue_id = p_task.queue_id and d.lane = p_task.lane and d.priority = p_task.priority and d.due_at = p_task.due_at
+            where d.queue_id = p_task.queue_id and d.lane = p_task.lane
+              and d.priority = any (pawl._line_priorities(p_task.priority)) and d.due_at = p_task.due_at
               and d.run_id = p_task.run_id and d.task_no = p_task.task_no
             for update skip locked));
+    end if;
+    -- guard:while_run
+    if not p_ends and (p_task.place = 'l' or (select q.while_run from pawl_data.lane_queue q where q.queue_id = p_task.queue_id)) then
         return;
     end if;
     delete from pawl_data.lane_hold h
@@ -198,13 +242,17 @@ begin
     if v_gone > 0 and pawl._lane_limit(p_task.queue_id, p_task.lane) is not null then
         insert into pawl_data.lane_delta (queue_id, lane, kind, tenant, limit_key)
         values (p_task.queue_id, p_task.lane, 'f', p_task.tenant, p_task.limit_key);
-        if exists (select from pawl_data.lane_task w where w.queue_id = p_task.queue_id and w.lane = p_task.lane) then
-            perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
-        end if;
+        -- 1. A, this call, kills a held run; no task waits in its lane. 2. A trigger adds one, and commits; the worker that it notifies finds the
+        -- lane full, and rests. 3. A commits. So it notifies a worker whatever it sees. A worker that ends a run claims next: see _leave_lanes().
+        -- guard:leave_lane_wakes
+        perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
+    end if;
+    if v_gone > 0 then
+        perform pawl._wake_limit(p_task.queue_id, p_now);
     end if;
 end
 $$;
-comment on function pawl._leave_lane(pawl_data.task, timestamptz) is 'takes a task out of its lane, or makes room in it';
+comment on function pawl._leave_lane(pawl_data.task, timestamptz, boolean) is 'takes a task out of its lane, or makes room in it';
 
 create or replace function pawl._weight_of_lane(p_queue int, p_lane uuid)
 returns int
@@ -226,8 +274,9 @@ comment on function pawl._weight_of_lane(int, uuid) is 'how many shares a lane g
 
 -- Decides what becomes of lanes that the caller has locked: full, empty, or in the rotation. First the deltas go. 1. A trigger, or
 -- an end, commits before that statement: its delta goes, and the next statement, which is later, sees what it did. 2. It commits
--- afterwards: its delta stays, and a claim looks again. p_counts: how many tasks the caller has taken from each.
-create or replace function pawl._settle_lanes(p_queues int[], p_lanes uuid[], p_counts int[], p_now timestamptz)
+-- afterwards: its delta stays, and a claim looks again. p_counts: how many tasks the caller has taken from each; p_starts: how many of them for
+-- the first time in their round, which counts for the rate.
+create or replace function pawl._settle_lanes(p_queues int[], p_lanes uuid[], p_counts int[], p_starts int[], p_now timestamptz)
 returns void
 language plpgsql
 volatile
@@ -264,13 +313,23 @@ begin
         group by u.n
     ) c;
     update pawl_data.lane l
-    set state = s.state, turn = s.turn, turned_at = p_now
+    set state = s.state, turn = s.turn, turned_at = p_now, paid_until = s.paid_until, opens_at = case when s.state = 'w' then s.opens_at end
     from (
-        select o.queue_id, o.lane,
+        select o.queue_id, o.lane, p.paid_until, p.opens_at,
                -- The limit as it is now: 1. A claim has read a limit. 2. An operator raises it, and leaves a delta in this lane. 3. The
                -- claim has removed that delta. With the older limit the lane would be full, and no claim would look again.
-               case when (select count(*) from (select from pawl_data.lane_hold h where h.queue_id = o.queue_id and h.lane = o.lane limit m.most) c)
-                         >= m.most then 'f'::"char"
+               case -- Tasks that go on count already.
+                    -- guard:goes_on_in_full_lane
+                    when m.while_run and m.key_limit is distinct from 0 and exists (
+                        select from pawl_data.lane_task w where w.queue_id = o.queue_id and w.lane = o.lane and w.priority < 0) then 'r'::"char"
+                    when (select count(*) from (select from pawl_data.lane_hold h where h.queue_id = o.queue_id and h.lane = o.lane limit m.key_limit) c)
+                         >= m.key_limit then 'f'
+                    -- Tasks that have started before are first in line, and start in any case.
+                    -- guard:lane_waits
+                    when p.opens_at > p_now
+                         and not exists (
+                             select from pawl_data.lane_task w where w.queue_id = o.queue_id and w.lane = o.lane and w.priority < 0)
+                         and exists (select from pawl_data.lane_task w where w.queue_id = o.queue_id and w.lane = o.lane) then 'w'
                     when exists (select from pawl_data.lane_task w where w.queue_id = o.queue_id and w.lane = o.lane) then 'r'
                     else 'e' end as state,
                -- 1. A lane that was empty for a day has tasks again. 2. Without the bounds claims would serve it alone until it has given as much
@@ -280,17 +339,39 @@ begin
                -- Tasks that claims have taken without the lock count, too. A lane that gave nothing loses a task.
                -- guard:turn_counts
                + greatest(u.given + coalesce(u.taken, 0), 1) * v_unit / pawl._weight_of_lane(o.queue_id, o.lane) as turn
-        from unnest(p_queues, p_lanes, p_counts, v_taken) u (queue_id, lane, given, taken)
+        from unnest(p_queues, p_lanes, p_counts, p_starts, v_taken) u (queue_id, lane, given, starts, taken)
         cross join lateral (
-            select o.queue_id, o.lane, o.state, o.turn from pawl_data.lane o where o.queue_id = u.queue_id and o.lane = u.lane offset 0) o
+            select o.queue_id, o.lane, o.state, o.turn, o.paid_until from pawl_data.lane o where o.queue_id = u.queue_id and o.lane = u.lane offset 0) o
         cross join lateral (
             select coalesce((select i.turn from pawl_data.lane i where i.queue_id = u.queue_id and i.state = 'r' order by i.turn limit 1),
                             (select max(i.turn) from pawl_data.lane i where i.queue_id = u.queue_id and i.lane = any (p_lanes))) as first,
                    coalesce((select i.turn from pawl_data.lane i where i.queue_id = u.queue_id and i.state = 'r' order by i.turn desc limit 1), 0) as last
         ) r
-        cross join lateral (select pawl._lane_limit(o.queue_id, o.lane) as most offset 0) m
+        cross join lateral (select m.* from pawl._lane_terms(o.queue_id, o.lane) m offset 0) m
+        cross join lateral (
+            select p.paid_until, pawl._after(p.paid_until, - m.gap * (m.burst - 1)) as opens_at
+            from (
+                -- guard:rate_paid
+                select case when m.gap is null then o.paid_until
+                            when u.starts > 0 then pawl._after(greatest(pawl._paid_until(o.paid_until, m.gap, m.burst), p_now), m.gap * u.starts)
+                            else pawl._paid_until(o.paid_until, m.gap, m.burst) end as paid_until
+                offset 0
+            ) p
+            offset 0
+        ) p
     ) s
     where l.queue_id = s.queue_id and l.lane = s.lane;
+    -- 1. The limit of a workflow is reached, with while_run. 2. Two runs of a lane that count go on; a claim takes one of them, and this statement
+    -- has removed the deltas. Without a new one no claim would look for the other until a run has ended: see _lanes_open().
+    -- guard:goes_on_left
+    insert into pawl_data.lane_delta (queue_id, lane, kind, tenant, limit_key)
+    select l.queue_id, l.lane, 'f'::"char", l.tenant, l.limit_key
+    from unnest(p_queues, p_lanes) u (queue_id, lane)
+    cross join lateral (
+        select q.queue_id from pawl_data.lane_queue q where q.queue_id = u.queue_id and q.while_run and q.limit_no is not null offset 0) q
+    cross join lateral (
+        select l.queue_id, l.lane, l.tenant, l.limit_key from pawl_data.lane l where l.queue_id = q.queue_id and l.lane = u.lane and l.state = 'r' offset 0) l
+    where exists (select from pawl_data.lane_task w where w.queue_id = l.queue_id and w.lane = l.lane and w.priority < 0);
 end
 $$;
-comment on function pawl._settle_lanes(int[], uuid[], int[], timestamptz) is 'sets the state of lanes after a change, and their next turn';
+comment on function pawl._settle_lanes(int[], uuid[], int[], int[], timestamptz) is 'sets the state of lanes after a change, and their next turn';

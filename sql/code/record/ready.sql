@@ -86,7 +86,7 @@ as $$
 begin
     -- guard:drift_leaves_lane
     if p_task.lane is not null then
-        perform pawl._leave_lane(p_task, p_now);
+        perform pawl._leave_lane(p_task, p_now, false);
     end if;
     update pawl_data.task t
     set place = 'w', session_id = null, request = null, started = false, fence = t.fence + 1, due_at = 'infinity',

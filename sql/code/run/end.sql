@@ -67,7 +67,7 @@ begin
     delete from pawl_data.task t where t.run_id = p_task.run_id;
     -- guard:end_leaves_lane
     if p_task.lane is not null then
-        perform pawl._leave_lane(p_task, p_now);
+        perform pawl._leave_lane(p_task, p_now, true);
     end if;
     if p_task.key is not null then
         delete from pawl_data.key k
@@ -205,6 +205,22 @@ end
 $$;
 comment on function pawl._cancel_children(pawl_data.task, timestamptz) is 'asks housekeeping to cancel the children of a run';
 
+-- Asks housekeeping to cancel a run, whatever another transaction does with it now.
+create or replace function pawl._cancel_soon(p_id uuid, p_tenant text, p_now timestamptz, p_why text)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, topic, created_at, due_at)
+    select p_id, 0, 'cancel', 'l', 0, p_tenant, p_why, p_now, p_now
+    where pawl._lives(p_id)
+    on conflict on constraint wait_pkey do nothing;
+end
+$$;
+comment on function pawl._cancel_soon(uuid, text, timestamptz, text) is 'asks housekeeping to cancel a run';
+
 -- Ends a run with this status (ERROR or CANCELLED), at once or after its undos.
 create or replace function pawl._end_or_roll_back(p_task pawl_data.task, p_status "char", p_error json, p_rollback boolean, p_now timestamptz)
 returns text
@@ -224,7 +240,7 @@ begin
         delete from pawl_data.gate g where g.run_id = p_task.run_id;
         -- guard:rollback_leaves_lane
         if p_task.lane is not null then
-            perform pawl._leave_lane(p_task, p_now);
+            perform pawl._leave_lane(p_task, p_now, false);
         end if;
         update pawl_data.task t
         -- An operator's cancel is newer than the pause, and ends it. A failure does not, so its rollback waits for the resume.

@@ -142,7 +142,7 @@ comment on function pawl._raise_other_input(text, uuid) is 'refuses a key that s
 -- have one already; such an id is left out.
 create or replace function pawl._insert_runs(
     p_now timestamptz, p_workflow pawl_data.workflow, p_tenant text, p_priority int, p_delay interval, p_metadata json, p_ids uuid[],
-    p_given boolean, p_inputs json[], p_keys text[], p_limit_keys text[], p_attached boolean, p_tags text[])
+    p_given boolean, p_inputs json[], p_keys text[], p_limit_keys text[], p_attached boolean, p_tags text[], p_expires interval)
 returns uuid[]
 language plpgsql
 volatile
@@ -152,7 +152,9 @@ declare
     v_later boolean := coalesce(p_delay > interval '0', false);
     v_place "char" := case when p_workflow.flow then 'o' when v_later then 'w' when p_workflow.laned then 'l' else 'r' end;
     v_due timestamptz := case when v_later then pawl._shift(p_now, p_delay) else p_now end;
-    v_attached boolean := p_attached or p_workflow.run_timeout is not null;
+    v_start_within interval := coalesce(p_expires, p_workflow.expires);
+    v_limits boolean := p_workflow.run_timeout is not null or v_start_within is not null;
+    v_attached boolean := p_attached or v_limits;
     v_undo boolean := p_workflow.flow and exists (
         select from pawl_data.flow_step s where s.workflow_id = p_workflow.workflow_id and s.undo is not null);
     v_large boolean := exists (select from unnest(p_inputs) i (input) where octet_length(i.input::text) > 2000);
@@ -204,10 +206,8 @@ begin
         where octet_length(i.input::text) > 2000 and (not p_given or i.id = any (v_made))
         order by i.id, i.n;
     end if;
-    if p_workflow.run_timeout is not null then
-        insert into pawl_data.wait (run_id, task_no, name, kind, seq, tenant, created_at, due_at)
-        select m, 0, 'timeout', 'l', 0, p_tenant, p_now, pawl._shift(v_due, p_workflow.run_timeout)
-        from unnest(v_made) m;
+    if v_limits then
+        perform pawl._limit_runs(v_made, p_tenant, p_now, v_due, p_workflow.run_timeout, v_start_within);
     end if;
     if p_workflow.flow and cardinality(v_made) > 0 then
         perform pawl._open_flows(v_made, p_workflow.workflow_id, p_now, p_delay);
@@ -219,12 +219,12 @@ begin
     return v_made;
 end
 $$;
-comment on function pawl._insert_runs(timestamptz, pawl_data.workflow, text, int, interval, json, uuid[], boolean, json[], text[], text[], boolean, text[]) is 'inserts the hot rows of new runs';
+comment on function pawl._insert_runs(timestamptz, pawl_data.workflow, text, int, interval, json, uuid[], boolean, json[], text[], text[], boolean, text[], interval) is 'inserts the hot rows of new runs';
 
 -- The arguments of the call as a whole. Those that trigger refuses for one run are refused here for all.
 create or replace function pawl._check_trigger_many(
     p_inputs json[], p_keys text[], p_ids uuid[], p_limit_keys text[], p_priority int, p_delay interval, p_metadata json,
-    p_key_ttl interval, p_while_active boolean, p_now timestamptz)
+    p_key_ttl interval, p_while_active boolean, p_expires interval, p_now timestamptz)
 returns void
 language plpgsql
 stable
@@ -252,8 +252,8 @@ begin
         perform pawl._check_payload(p_metadata::text);
     end if;
     perform pawl._check_trigger(null, p_priority, p_delay,
-        (select k from unnest(p_limit_keys) k order by length(k) desc nulls last limit 1));
-    perform pawl._check_trigger(k, null, null, null)
+        (select k from unnest(p_limit_keys) k order by length(k) desc nulls last limit 1), p_expires);
+    perform pawl._check_trigger(k, null, null, null, null)
     from unnest(p_keys) k
     where length(k) not between 1 and 500 or octet_length(k) > 1000 or starts_with(k, 'schedule/') or starts_with(k, 'event/');
     if p_key_ttl is not null and (p_key_ttl <= interval '0' or p_key_ttl > interval '1000 years' or p_while_active) then
@@ -266,7 +266,7 @@ begin
        or substr(i::text, 15, 1) <> '7' or substr(i::text, 20, 1) not in ('8', '9', 'a', 'b');
 end
 $$;
-comment on function pawl._check_trigger_many(json[], text[], uuid[], text[], int, interval, json, interval, boolean, timestamptz) is 'refuses arguments of trigger_many that are out of range';
+comment on function pawl._check_trigger_many(json[], text[], uuid[], text[], int, interval, json, interval, boolean, interval, timestamptz) is 'refuses arguments of trigger_many that are out of range';
 
 -- Whether an item depends on what an item before it does, so that they are triggered one after the other.
 create or replace function pawl._needs_order(p_workflow pawl_data.workflow, p_keys text[], p_ids uuid[], p_while_active boolean)
@@ -303,7 +303,7 @@ comment on function pawl._needs_order(pawl_data.workflow, text[], uuid[], boolea
 create or replace function pawl.trigger_many(
     workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
     delay interval default null, metadata json default null, ids uuid[] default null, key_ttl interval default null,
-    key_while_active boolean default false, limit_keys text[] default null, ids_are_new boolean default false, tags text[] default null)
+    key_while_active boolean default false, limit_keys text[] default null, ids_are_new boolean default false, tags text[] default null, expires interval default null)
 returns table (item int, run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
@@ -334,7 +334,7 @@ declare
     v_made uuid[];
 begin
     perform pawl._check_target(v_workflow.workflow_id, workflow, v_workflow.flow);
-    perform pawl._check_trigger_many(inputs, keys, ids, limit_keys, priority, delay, metadata, key_ttl, key_while_active, v_now);
+    perform pawl._check_trigger_many(inputs, keys, ids, limit_keys, priority, delay, metadata, key_ttl, key_while_active, expires, v_now);
     if v_count = 0 then
         return;
     end if;
@@ -354,7 +354,7 @@ begin
             offset 0
         ) i
         cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl,
-                                        key_while_active, i.limit_key, ids_are_new, tags) t
+                                        key_while_active, i.limit_key, ids_are_new, tags, expires) t
         order by i.item;
         return;
     end if;
@@ -384,11 +384,11 @@ begin
     end if;
     if v_taken is null then
         v_made := pawl._insert_runs(v_now, v_workflow, v_tenant, coalesce(priority, v_workflow.priority), delay, metadata, v_ids,
-            v_given, inputs, keys, limit_keys, keys is not null and key_while_active, tags);
+            v_given, inputs, keys, limit_keys, keys is not null and key_while_active, tags, expires);
     else
         select pawl._insert_runs(v_now, v_workflow, v_tenant, coalesce(priority, v_workflow.priority), delay, metadata,
                                  array_agg(i.id order by i.n), v_given, array_agg(i.input order by i.n),
-                                 array_agg(i.key order by i.n), array_agg(i.limit_key order by i.n), key_while_active, tags)
+                                 array_agg(i.key order by i.n), array_agg(i.limit_key order by i.n), key_while_active, tags, expires)
         into v_made
         from unnest(v_ids, inputs, keys, limit_keys, v_taken) with ordinality i (id, input, key, limit_key, taken, n)
         where i.taken
@@ -420,7 +420,7 @@ begin
     order by u.n;
 end
 $$;
-comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[], boolean, text[]) is
+comment on function pawl.trigger_many(text, json[], text[], text, int, interval, json, uuid[], interval, boolean, text[], boolean, text[], interval) is
 'Triggers up to 10,000 runs of one workflow in one call. Returns one row for each input, in order. The arguments mean what they mean for trigger, ids_are_new as id_is_new, and each run that the call makes gets all of tags; an item whose key is null has none.
 If repeated: with the same keys or ids it returns the same runs; without, it makes other runs. With the same ids and ids_are_new again it raises 23505 while one of the runs has not ended.
 Locks: one row for each new key, in key order, so that concurrent calls do not deadlock on each other; waits for another trigger, or a retry, that is taking one of the keys.

@@ -95,13 +95,15 @@ begin
         ('gate', 'missing run_id step_no'),
         ('bell', 'only_row'),
         ('granted', 'privilege_set role_name tenant'),
+        ('held_limit', 'limit_no most name'),
         ('input', 'input run_id'),
-        ('key', 'digest expires_at key run_id tenant workflow_id'),
-        ('lane', 'lane limit_key queue_id state tenant turn turned_at'),
+        ('input_schema', 'input_schema workflow_id'),
+        ('key', 'digest expires_at key last_id run_id tenant workflow_id'),
+        ('lane', 'lane limit_key opens_at paid_until queue_id state tenant turn turned_at'),
         ('lane_delta', 'amount delta_no kind lane limit_key queue_id tenant'),
         ('lane_hold', 'lane queue_id run_id task_no'),
-        ('lane_queue', 'key_limit queue_id'),
-        ('lane_setting', 'key_limit lane limit_key paused_at paused_by paused_why queue_id set_at set_by set_why tenant weight'),
+        ('lane_queue', 'key_burst key_limit key_rate limit_no queue_id while_run'),
+        ('lane_setting', 'key_burst key_limit key_rate lane limit_key paused_at paused_by paused_why queue_id set_at set_by set_why tenant weight'),
         ('lane_task', 'due_at lane line_no priority queue_id run_id task_no'),
         ('metric', 'cancelled failed minute seconds_buckets seconds_max seconds_sum succeeded tenant waited_buckets waited_sum workflow_id'),
         ('metric_total', 'cancelled failed named seconds_buckets seconds_sum succeeded waited_buckets waited_sum workflow_id'),
@@ -126,7 +128,7 @@ begin
         ('wait', 'child_id created_at digest due_at form key kind match name run_id seq task_no tenant topic'),
         ('worker', 'client draining ended_at ended_why handles idle lease lease_until listens listens_since name next_limit_at protocol queue_ids queue_version registered_at reported_at running runtimes session_id starved_since tenant version'),
         ('worker_queue', 'queue_id session_id'),
-        ('workflow', 'base cap created_at description factor fair flow frozen jitter key_limit laned max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
+        ('workflow', 'base cap created_at description expires factor fair flow frozen jitter key_burst key_limit key_rate laned limit_while max_attempts name priority queue_id run_timeout runtime step_timeout strict_order workflow_id')
     ) t (name, columns);
 end
 $$;

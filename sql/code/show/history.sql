@@ -85,6 +85,9 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    if p_run.status = 'c' and p_run.error ->> 'code' = 'expired' then
+        return 'pawl';
+    end if;
     if p_run.status = 'c' then
         return (
             select a.who from pawl._audits(p_run.run_id) a

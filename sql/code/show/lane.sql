@@ -1,6 +1,78 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Lanes as a person sees them: what waits in each, what is held, and why a lane does not move.
 
+-- The task that has counted longest for a limit: its worker, or with limit_while run a run that no worker holds.
+create or replace function pawl._oldest_text(p_run uuid, p_worker text, p_since interval)
+returns text
+language plpgsql
+immutable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return case when p_run is null then ''
+                when p_worker is null then format('; the oldest is run %s, which has not ended, claimed %s ago', p_run, pawl._ago(p_since))
+                else format('; the oldest is held by %s for %s', p_worker, pawl._ago(p_since)) end;
+end
+$$;
+comment on function pawl._oldest_text(uuid, text, interval) is 'the end of a sentence that says who is counted longest for a limit';
+
+-- The end of a sentence for a queue of which as many tasks are held as its limit allows.
+create or replace function pawl._why_limit_full(p_queue pawl_data.queue, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_limit record;
+    v_name text;
+    v_oldest record;
+    v_most record;
+begin
+    select l.* into v_limit from pawl._limit_of(p_queue.queue_id) l;
+    select l.name into v_name from pawl_data.held_limit l where l.limit_no = v_limit.limit_no;
+    select t.claimed_at, w.name, t.run_id into v_oldest
+    from unnest(v_limit.queues) q (queue_id)
+    cross join lateral (select h.run_id, h.task_no from pawl_data.lane_hold h where h.queue_id = q.queue_id limit 1000) h
+    join pawl_data.task t on t.run_id = h.run_id and t.task_no = h.task_no
+    left join pawl_data.worker w on w.session_id = t.session_id
+    -- guard:why_limit_tenant
+    where pawl._bound_tenant() is null
+    order by t.claimed_at
+    limit 1;
+    select q.name, pawl._count_held(array[q.queue_id], v_limit.most) as n into v_most
+    from pawl_data.queue q
+    where q.queue_id = any (v_limit.queues) and v_name is not null and pawl._bound_tenant() is null
+    order by 2 desc, 1
+    limit 1;
+    return format('%1$s of %1$s are held (%2$s)%3$s%4$s', v_limit.most,
+        case when v_name is null then format('limit of workflow %s', p_queue.name) else format('limit "%s"', v_name) end,
+        case when v_most.n > 0 then format(', %s of them of workflow %s', v_most.n, v_most.name) else '' end,
+        pawl._oldest_text(v_oldest.run_id, v_oldest.name, p_now - v_oldest.claimed_at));
+end
+$$;
+comment on function pawl._why_limit_full(pawl_data.queue, timestamptz) is 'why the limit of a queue holds its tasks back';
+
+-- From when on a task of a lane may start, by the rate of the lane; null: at once. A lane that was never used has no row.
+create or replace function pawl._next_start(p_queue int, p_lane uuid)
+returns timestamptz
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return (
+        select pawl._after(pawl._paid_until(l.paid_until, m.gap, m.burst), - m.gap * (m.burst - 1))
+        from pawl_data.lane l
+        cross join lateral pawl._lane_terms(l.queue_id, l.lane) m
+        where l.queue_id = p_queue and l.lane = p_lane and m.gap is not null);
+end
+$$;
+comment on function pawl._next_start(int, uuid) is 'from when on a task of a lane may start, or null';
+
 -- The end of a sentence that says why no claim takes a task of a lane; null if claims may.
 create or replace function pawl._why_lane_shut(p_queue pawl_data.queue, p_lane uuid, p_now timestamptz)
 returns text
@@ -16,6 +88,7 @@ declare
     v_limit int := (select l.key_limit from pawl_data.lane_queue l where l.queue_id = p_queue.queue_id);
     v_held bigint;
     v_oldest record;
+    v_next timestamptz;
 begin
     select s.* into v_own from pawl_data.lane_setting s where s.queue_id = p_queue.queue_id and s.lane = p_lane;
     if v_own.paused_at is not null then
@@ -26,9 +99,18 @@ begin
     select count(*) into v_held
     from (select from pawl_data.lane_hold h where h.queue_id = p_queue.queue_id and h.lane = p_lane limit v_limit) c;
     if v_limit is null or v_held < v_limit then
-        return null;
+        -- guard:why_held_limit
+        if pawl._limit_full(p_queue.queue_id) then
+            return pawl._why_limit_full(p_queue, p_now);
+        end if;
+        v_next := pawl._next_start(p_queue.queue_id, p_lane);
+        -- guard:why_rate
+        return case when v_next > p_now then format('%s may start (%s); the next may start in %s, at %s', coalesce(v_own.key_rate, (
+                select l.key_rate from pawl_data.lane_queue l where l.queue_id = p_queue.queue_id)),
+            case when v_own.key_rate is not null then format('%s has set this rate', v_own.set_by) else format('key_rate of workflow %s', p_queue.name) end,
+            pawl._ago(v_next - p_now), to_char(v_next, 'YYYY-MM-DD HH24:MI:SS')) end;
     end if;
-    select t.claimed_at, w.name into v_oldest
+    select t.claimed_at, w.name, t.run_id into v_oldest
     from (
         select h.run_id, h.task_no from pawl_data.lane_hold h where h.queue_id = p_queue.queue_id and h.lane = p_lane limit 1000
     ) h
@@ -38,10 +120,29 @@ begin
     limit 1;
     return format('%s of %s are held (%s)%s', v_held, v_limit,
         case when v_own.key_limit is not null then format('%s has set this limit', v_own.set_by) else format('key_limit of workflow %s', p_queue.name) end,
-        coalesce(format('; the oldest is held by %s for %s', v_oldest.name, pawl._ago(p_now - v_oldest.claimed_at)), ''));
+        pawl._oldest_text(v_oldest.run_id, v_oldest.name, p_now - v_oldest.claimed_at));
 end
 $$;
 comment on function pawl._why_lane_shut(pawl_data.queue, uuid, timestamptz) is 'why no claim takes a task of a lane, or null';
+
+-- The same in a word, for lists of runs, which show many.
+create or replace function pawl._lane_reason(p_queue int, p_lane uuid)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    -- guard:lane_reason
+    return case
+        when exists (select from pawl_data.lane_setting s where s.queue_id = p_queue and s.lane = p_lane and s.paused_at is not null) then 'paused'
+        when exists (select from pawl_data.lane l where l.queue_id = p_queue and l.lane = p_lane and l.state = 'f') then 'limit' end;
+end
+$$;
+comment on function pawl._lane_reason(int, uuid) is 'why no claim takes a task of a lane, in a word, or null';
 
 create or replace function pawl._lane_name(p_tenant text, p_key text)
 returns text
@@ -92,8 +193,8 @@ comment on function pawl._lanes_after(int, uuid, uuid, int) is 'lanes of a queue
 create or replace function pawl.list_lanes(
     workflow text, only_key text default null, only_tenant text default null, cursor uuid default null, max_rows int default 100)
 returns table (
-    limit_key text, tenant text, waiting bigint, held bigint, key_limit int, weight int, oldest_waiting interval, paused boolean, reason text, set_at timestamptz,
-    set_by text, set_why text, next_cursor uuid)
+    limit_key text, tenant text, waiting bigint, held bigint, key_limit int, key_rate text, key_burst int, weight int, oldest_waiting interval, paused boolean,
+    reason text, next_start timestamptz, set_at timestamptz, set_by text, set_why text, next_cursor uuid)
 language plpgsql
 stable
 security definer
@@ -118,8 +219,10 @@ begin
                     else pawl._lanes_after(v_queue.queue_id, coalesce(cursor, pawl._lane_bound(v_tenant, false)), pawl._lane_bound(v_tenant, true), v_max) end;
     return query
     select coalesce(s.limit_key, l.limit_key, f.limit_key), coalesce(s.tenant, l.tenant, f.tenant), w.n, h.n,
-           coalesce(s.key_limit, q.key_limit), coalesce(s.weight, 1), v_now - f.due_at, s.paused_at is not null, pawl._why_lane_shut(v_queue, u.lane, v_now),
-           s.set_at, s.set_by, s.set_why, u.lane
+           coalesce(s.key_limit, q.key_limit), coalesce(s.key_rate, q.key_rate),
+           case when s.key_rate is not null then coalesce(s.key_burst, 1) when q.key_rate is not null then coalesce(q.key_burst, 1) end,
+           coalesce(s.weight, 1), v_now - f.due_at, s.paused_at is not null, pawl._why_lane_shut(v_queue, u.lane, v_now),
+           nullif(greatest(pawl._next_start(v_queue.queue_id, u.lane), v_now), v_now), s.set_at, s.set_by, s.set_why, u.lane
     from unnest(v_lanes) with ordinality u (lane, n)
     left join pawl_data.lane_queue q on q.queue_id = v_queue.queue_id
     left join pawl_data.lane_setting s on s.queue_id = v_queue.queue_id and s.lane = u.lane
@@ -143,7 +246,7 @@ begin
 end
 $$;
 comment on function pawl.list_lanes(text, text, text, uuid, int) is
-'Lanes of a workflow: the runs with one tenant and limit_key (null: the runs of the tenant without one), if a run waits or has waited in the last hour, or an operator has set something. waiting and held are counted up to 10,001. key_limit is the limit that counts for the lane. oldest_waiting is of the run that is next. reason says why workers get no run of the lane: a pause, or the limit, with the oldest holder. set_at, set_by and set_why are of a limit or weight that set_lane() has set. only_key shows one lane, of only_tenant or the tenant ''''. Pass next_cursor of the last row as cursor to go on.
+'Lanes of a workflow: the runs with one tenant and limit_key (null: the runs of the tenant without one), if a run waits or has waited in the last hour, or an operator has set something. waiting and held are counted up to 10,001. key_limit, key_rate and key_burst are those that count for the lane. oldest_waiting is of the run that is next. reason says why workers get no run of the lane: a pause, the limit, with the oldest holder, or the rate. next_start is when the rate lets the next run start, if that is later than now. set_at, set_by and set_why are of what set_lane() has set. only_key shows one lane, of only_tenant or the tenant ''''. Pass next_cursor of the last row as cursor to go on.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW002 unknown workflow.

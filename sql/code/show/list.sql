@@ -182,7 +182,10 @@ begin
     return case when p_worker.ended_at is not null then 'ended'
                 when not pawl._is_live(p_worker.session_id, p_worker.ended_at, p_worker.lease_until, p_now) then 'lost'
                 when p_worker.draining then 'draining' when p_worker.starved_since is not null then 'starved'
-                when p_worker.idle then 'idle' else 'live' end;
+                -- Between a claim and its commit a worker may rest, and hold what it has claimed before.
+                -- guard:idle_holds_nothing
+                when p_worker.idle and not exists (
+                    select from pawl_data.task t where t.place = 'h' and t.session_id = p_worker.session_id) then 'idle' else 'live' end;
 end
 $$;
 comment on function pawl._session_state(pawl_data.worker, timestamptz) is 'the state of a worker session';
@@ -339,7 +342,8 @@ create or replace function pawl.list_workflows(
 returns table (
     workflow text, runtime text, priority int, max_attempts int, base interval, factor double precision, cap interval,
     jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text,
-    created_at timestamptz, paused boolean, workers int, flow boolean, key_limit int, fair boolean)
+    created_at timestamptz, paused boolean, workers int, flow boolean, key_limit int, fair boolean, key_rate text, key_burst int,
+    held_limit int, limit_name text, limit_while text, expires interval)
 language plpgsql
 stable
 security definer
@@ -351,7 +355,7 @@ begin
     select w.name, w.runtime, w.priority::int, w.max_attempts, w.base, w.factor, w.cap, w.jitter, w.run_timeout, w.step_timeout,
            w.strict_order, w.description, w.created_at,
            exists (select from pawl_data.pause p where p.subject = 'workflow' and p.name = w.name),
-           coalesce(k.n, 0), w.flow, w.key_limit, w.fair
+           coalesce(k.n, 0), w.flow, w.key_limit, w.fair, w.key_rate, w.key_burst, c.most, c.name, w.limit_while, w.expires
     from pawl_data.workflow w
     left join (
         select h.workflow_id, sum(h.n)::int as n
@@ -364,6 +368,8 @@ begin
         ) h
         group by h.workflow_id
     ) k on k.workflow_id = w.workflow_id
+    left join pawl_data.lane_queue l on l.queue_id = w.queue_id
+    left join pawl_data.held_limit c on c.limit_no = l.limit_no
     where (only_workflow is null or w.name = only_workflow
            or right(only_workflow, 1) = '*' and starts_with(w.name, left(only_workflow, -1)))
       and (cursor is null or w.name > cursor)
@@ -378,6 +384,38 @@ If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
 Limits: 1,000 rows.';
+
+create or replace function pawl.get_workflow(name text)
+returns table (
+    workflow text, runtime text, priority int, max_attempts int, base interval, factor double precision, cap interval,
+    jitter double precision, run_timeout interval, step_timeout interval, strict_order boolean, description text,
+    created_at timestamptz, paused boolean, workers int, flow boolean, key_limit int, fair boolean, key_rate text, key_burst int,
+    held_limit int, limit_name text, limit_while text, expires interval, input_schema json)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    return query
+    select l.*, s.input_schema
+    from pawl_data.workflow w
+    -- A name has no *, so only this workflow is listed.
+    cross join lateral pawl.list_workflows(w.name) l
+    left join pawl_data.input_schema s on s.workflow_id = w.workflow_id
+    where w.name = get_workflow.name;
+    if not found then
+        perform pawl._raise('PW002', format('unknown workflow "%s"', name), 'List them: select workflow from pawl.list_workflows().');
+    end if;
+end
+$$;
+comment on function pawl.get_workflow(text) is
+'One workflow: a row of list_workflows, and its input_schema, which that list leaves out because it may have 64 kB.
+If repeated: returns the same, or what has happened since.
+Locks: none.
+Errors: PW002 unknown workflow.
+Limits: one row.';
 
 create or replace function pawl.list_events(
     only_topic text default null, only_key text default null, only_tenant text default null,

@@ -147,14 +147,20 @@ begin
         || pawl._metric_text('pawl_lanes', 'gauge', 'Lanes, which workflows with a limit by key have, among the first 10001.', array(
             select format('{state="%s"} %s', s.name, (
                 select count(*) from (select l.state from pawl_data.lane l limit 10001) c where c.state = s.state))
-            from (values ('open', 'r'::"char"), ('full', 'f'), ('empty', 'e')) s (name, state)))
+            from (values ('open', 'r'::"char"), ('full', 'f'), ('rate', 'w'), ('empty', 'e')) s (name, state)))
         || pawl._metric_text('pawl_lane_tasks', 'gauge', 'Tasks that wait in lanes, and held tasks of lanes, counted up to 10001.', array[
             format('{state="waiting"} %s', (select count(*) from (select from pawl_data.lane_task w limit 10001) c)),
             format('{state="held"} %s', (select count(*) from (select from pawl_data.lane_hold h limit 10001) c))])
-        || pawl._metric_text('pawl_workers', 'gauge', 'Worker sessions that have not ended.', array(
+        -- 1. All workers of a database are live, and none has work. 2. An alert asks whether any is live. So a worker that rests is live, too;
+        -- how many of the live ones rest is a metric of its own, and the states add up to all sessions.
+        -- guard:metric_idle_lives
+        || pawl._metric_text('pawl_workers', 'gauge', 'Worker sessions that have not ended; live ones take runs.', array(
             select format('{state="%s"} %s', s.state, (
-                select count(*) from pawl_data.worker w where w.ended_at is null and pawl._session_state(w, p_now) = s.state))
-            from unnest(array['live', 'idle', 'starved', 'draining', 'lost']) s (state)));
+                select count(*) from pawl_data.worker w
+                where w.ended_at is null and replace(pawl._session_state(w, p_now), 'idle', 'live') = s.state))
+            from unnest(array['live', 'starved', 'draining', 'lost']) s (state)))
+        || pawl._metric_text('pawl_workers_idle', 'gauge', 'Live workers that rest, because there was nothing to claim when they last looked.', array[' ' || (
+            select count(*) from pawl_data.worker w where w.ended_at is null and pawl._session_state(w, p_now) = 'idle')]);
 end
 $$;
 comment on function pawl._metrics_of_work(timestamptz) is 'metrics of waits and workers';

@@ -98,7 +98,8 @@ begin
                                      case when pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) then w.lease_until end,
                                      p_now) end as status,
                case when t.place = 'o' and f.task_no is null then 'child'
-                    when coalesce(f.place, t.place) = 'w' and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason) end,
+                    when coalesce(f.place, t.place) = 'w' and coalesce(f.due_at, t.due_at) > p_now then coalesce(f.reason, t.reason)
+                    when t.place = 'l' then pawl._lane_reason(t.queue_id, pawl._lane_of(t.tenant, t.limit_key)) end,
                t.round::int, greatest(t.execution, f.execution), t.priority::int, t.key, t.triggered_at,
                coalesce(t.started_at, f.started_at), null::timestamptz,
                case when coalesce(f.place, t.place) = 'w' then coalesce(f.due_at, t.due_at) end, w.name,
@@ -141,7 +142,7 @@ create or replace function pawl.get_run(run uuid)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
-    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text, input json, metadata json, output json, error json, steps json, forked_from uuid, tags text[])
+    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text, input json, metadata json, output json, error json, steps json, forked_from uuid, tags text[], crashes int)
 language plpgsql
 stable
 security definer
@@ -163,7 +164,8 @@ begin
            case when t.run_id is null then v_run.error else t.ending -> 'error' end,
            pawl._step_list(run, v_now),
            pawl._forked_from(run),
-           pawl._tags_of(run)
+           pawl._tags_of(run),
+           (select count(*)::int from pawl._audits(run) a where a.what = 'lease_lost')
     from pawl._overview(array[run], v_now) o
     left join pawl_data.task t on t.run_id = o.run_id and t.task_no = 0;
     if not found then
@@ -172,7 +174,7 @@ begin
 end
 $$;
 comment on function pawl.get_run(uuid) is
-'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round, with its branch and its failed_attempts, which are those before the last one; one of kind child has the run of the child. forked_from is the run whose records it was made with; tags is null if it has none.
+'One run: its state, input, output or error, and its steps in the order they started: recorded ones, open waits (PAUSED), steps whose failed attempt will be repeated (PAUSED until due_at, then QUEUED), and steps that its worker reported as executing (RUNNING). Each step is listed once in a round, with its branch and its failed_attempts, which are those before the last one; one of kind child has the run of the child. forked_from is the run whose records it was made with; tags is null if it has none. crashes is how often a worker lost its lease while it held the run or a task of it.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW001 no such run.

@@ -67,7 +67,8 @@ begin
     end if;
     -- The sentence of a run that waits names the first of its waits. A run of a flow may have no task, only children.
     return pawl._one_line(v_why || coalesce(pawl._also_waits(run, v_now,
-        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), '') || pawl._why_started(v_task.key));
+        (v_shown.run_id is null or v_shown.place = 'w' and v_shown.paused is null and v_shown.due_at > v_now)::int), '')
+        || case when v_task.attached then pawl._why_expires(v_task, v_now) else '' end || pawl._why_replaced(v_task) || pawl._why_started(v_task.key));
 end
 $$;
 comment on function pawl.why(uuid) is
@@ -90,6 +91,46 @@ begin
 end
 $$;
 comment on function pawl._why_started(text) is 'the sentence for the event that started a run';
+
+-- The limit stays after a worker has claimed the run in time, and means nothing then.
+create or replace function pawl._why_expires(p_task pawl_data.task, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    return coalesce((
+        select case when w.due_at > p_now and w.seq = 0 then format(' It expires in %s if no worker claims it.', pawl._ago(w.due_at - p_now))
+                    else ' It has expired: the next pawl.tick() ends it.' end
+        from pawl_data.wait w
+        where w.run_id = p_task.run_id and w.task_no = 0 and w.name = 'expires' and w.kind::text = 'l'
+          -- guard:why_expires
+          and not pawl._was_claimed(p_task)), '');
+end
+$$;
+comment on function pawl._why_expires(pawl_data.task, timestamptz) is 'the sentence for the time in which a run must be claimed';
+
+create or replace function pawl._why_replaced(p_task pawl_data.task)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+as $$
+begin
+    return coalesce((
+        select format(' Until a worker claims it, a trigger with key "%s", and debounce or replace, gives it another input%s.', p_task.key,
+            case when p_task.reason = 'delay' then '; with debounce it then starts later' else '' end)
+        from pawl_data.key k
+        join pawl_data.queue q on q.queue_id = p_task.queue_id
+        -- guard:why_replaced
+        where p_task.claimed_at is null and k.key = p_task.key and k.tenant = p_task.tenant and k.workflow_id = q.workflow_id
+          and k.run_id = p_task.run_id and k.last_id is not null), '');
+end
+$$;
+comment on function pawl._why_replaced(pawl_data.task) is 'the sentence for a run whose input may change';
 
 create or replace function pawl._why_paused(p_paused json, p_now timestamptz)
 returns text
@@ -118,7 +159,7 @@ begin
     select q.* into v_queue from pawl_data.queue q where q.queue_id = p_task.queue_id;
     select w.* into v_worker from pawl_data.worker w where w.session_id = p_task.session_id;
     if p_task.place = 'h' then
-        return pawl._why_held(p_task, v_worker, p_now);
+        return pawl._why_held(p_task, v_worker, v_queue, p_now);
     end if;
     if p_task.paused is not null then
         return pawl._why_paused(p_task.paused, p_now);
@@ -198,7 +239,7 @@ end
 $$;
 comment on function pawl._why_ended(uuid, timestamptz, text) is 'the sentence for a run that has ended';
 
-create or replace function pawl._why_held(p_task pawl_data.task, p_worker pawl_data.worker, p_now timestamptz)
+create or replace function pawl._why_held(p_task pawl_data.task, p_worker pawl_data.worker, p_queue pawl_data.queue, p_now timestamptz)
 returns text
 language plpgsql
 stable
@@ -209,10 +250,13 @@ declare
     v_grace timestamptz;
 begin
     if pawl._is_live(p_worker.session_id, p_worker.ended_at, p_worker.lease_until, p_now) is not true then
-        return format('Queued: worker %s lost it when its %s. %s.',
+        return format('Queued: worker %s lost it when its %s%s.',
             p_worker.name, case when p_worker.lease_until < p_now then format('lease expired %s ago', pawl._ago(p_now - p_worker.lease_until))
                                 else 'session ended' end,
-            case when pawl._keeper_missing(p_now) then pawl._keeper_cure() else 'The next pawl.tick() of any worker reclaims it' end);
+            -- guard:why_lost_alone
+            case when pawl._why_no_worker(p_task, p_queue, p_now) is not null then format(', and no worker takes runs of %s now. Start one', p_queue.name)
+                 when pawl._keeper_missing(p_now) then '. ' || pawl._keeper_cure()
+                 else '. A live worker reclaims it within seconds' end);
     end if;
     if p_task.ending is not null and not p_task.rolling_back then
         select w.due_at into v_grace from pawl_data.wait w where w.run_id = p_task.run_id and w.name = 'grace' and w.kind::text = 'l';
@@ -231,7 +275,7 @@ begin
         case when p_task.paused is not null then '; pauses after this step' else '' end);
 end
 $$;
-comment on function pawl._why_held(pawl_data.task, pawl_data.worker, timestamptz) is 'the sentence for a run that a worker holds';
+comment on function pawl._why_held(pawl_data.task, pawl_data.worker, pawl_data.queue, timestamptz) is 'the sentence for a run that a worker holds';
 
 -- Returns the backoffs, delays and open waits of a run's tasks. The one that can wake the run first is first. Waits without a time come
 -- last, in the order they were opened. At most 1,000 tasks and 1,000 waits are examined, and p_max rows are returned.
@@ -420,6 +464,42 @@ end
 $$;
 comment on function pawl._why_in_lane(pawl_data.task, pawl_data.queue, timestamptz) is 'the sentence for a run that waits in its lane';
 
+-- Returns the end of a sentence that says which worker is missing for a task, or null if one that takes runs may take it.
+create or replace function pawl._why_no_worker(p_task pawl_data.task, p_queue pawl_data.queue, p_now timestamptz)
+returns text
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_last pawl_data.worker;
+    v_live boolean;
+    -- The handler, as a worker must offer it.
+    v_handler text := p_queue.name || coalesce(' with runtime ' || (
+        select w.runtime from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id), '')
+        || case when p_task.tenant <> '' and (select s.tenants_bound from pawl_data.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
+begin
+    -- Among the workers that may take the run: one that is live and not draining, or else the one with the latest lease.
+    select w.* into v_last
+    from pawl_data.worker w
+    -- guard:why_tenant
+    where p_queue.queue_id = any (w.queue_ids) and (w.tenant is null or w.tenant = p_task.tenant)
+    order by not w.draining and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) desc, w.lease_until desc limit 1;
+    if not found then
+        return format('no worker has ever registered a handler for %s. Start one.', v_handler);
+    end if;
+    v_live := pawl._is_live(v_last.session_id, v_last.ended_at, v_last.lease_until, p_now);
+    -- guard:why_draining
+    if v_live and not v_last.draining then
+        return null;
+    end if;
+    return format('the last worker for %s, %s, %s. Start one.', v_handler, v_last.name,
+        case when v_live then 'is draining'
+             else format('was last seen %s ago', pawl._ago(p_now - pawl._shift(v_last.lease_until, - v_last.lease))) end);
+end
+$$;
+comment on function pawl._why_no_worker(pawl_data.task, pawl_data.queue, timestamptz) is 'which worker is missing for a task, or null';
+
 create or replace function pawl._why_queued(p_task pawl_data.task, p_queue pawl_data.queue, p_now timestamptz)
 returns text
 language plpgsql
@@ -428,14 +508,9 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_pause pawl_data.pause;
-    v_last pawl_data.worker;
-    v_live boolean;
+    v_none text;
     v_ahead bigint;
     v_all boolean := pawl._bound_tenant() is null;
-    -- The handler, as a worker must offer it.
-    v_handler text := p_queue.name || coalesce(' with runtime ' || (
-        select w.runtime from pawl_data.workflow w where w.workflow_id = p_queue.workflow_id), '')
-        || case when p_task.tenant <> '' and (select s.tenants_bound from pawl_data.setting s where s.only_row) then format(' for tenant "%s"', p_task.tenant) else '' end;
     v_what text := case when p_task.rolling_back then 'Rollback queued, but ' else 'Queued, but ' end;
     v_all_paused text := pawl._all_paused_text();
 begin
@@ -453,21 +528,9 @@ begin
             v_pause.paused_by, to_char(v_pause.paused_at, 'YYYY-MM-DD HH24:MI:SS'), coalesce(': ' || left(v_pause.why, 200), ''),
             v_pause.subject);
     end if;
-    -- Among the workers that may take the run: one that is live and not draining, or else the one with the latest lease.
-    select w.* into v_last
-    from pawl_data.worker w
-    -- guard:why_tenant
-    where p_queue.queue_id = any (w.queue_ids) and (w.tenant is null or w.tenant = p_task.tenant)
-    order by not w.draining and pawl._is_live(w.session_id, w.ended_at, w.lease_until, p_now) desc, w.lease_until desc limit 1;
-    if not found then
-        return format('%sno worker has ever registered a handler for %s. Start one.', v_what, v_handler);
-    end if;
-    v_live := pawl._is_live(v_last.session_id, v_last.ended_at, v_last.lease_until, p_now);
-    -- guard:why_draining
-    if v_last.draining or not v_live then
-        return format('%sthe last worker for %s, %s, %s. Start one.', v_what, v_handler, v_last.name,
-            case when v_live then 'is draining'
-                 else format('was last seen %s ago', pawl._ago(p_now - pawl._shift(v_last.lease_until, - v_last.lease))) end);
+    v_none := pawl._why_no_worker(p_task, p_queue, p_now);
+    if v_none is not null then
+        return v_what || v_none;
     end if;
     if p_task.place = 's' then
         return format('%ssuspect: %s workers lost their lease while running it. It waits for a worker with no other run.', v_what,

@@ -394,7 +394,7 @@ begin
         -- The wait comes before the child: a flow with nothing to do ends as it is started, and completes the wait.
         perform pawl._open_wait(p_task, p_now, p_name, 'c', p_seq, 'infinity', null, null, null, null, v_child);
     end if;
-    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, case when v_workflow.flow then v_workflow.workflow_id end,
+    perform pawl._insert_run(p_now, v_workflow.queue_id, v_workflow.run_timeout, v_workflow.expires, case when v_workflow.flow then v_workflow.workflow_id end,
         v_child, false, coalesce(p_payload, '{}')::json, p_task.tenant,
         coalesce((p_option ->> 'priority')::int, v_workflow.priority), pawl._millis(p_option ->> 'delay_ms', null), p_option -> 'metadata', null,
         p_option ->> 'limit_key', p_task.run_id, case when v_detached then null else p_name end, nullif(p_task.task_no, 0), false);

@@ -187,7 +187,7 @@ begin
         exception
             when others then
                 perform pawl._note_failure('claims', p_now, format('run %s: %s %s', v_task.run_id, sqlstate, sqlerrm));
-                perform pawl._leave_lane(v_task, p_now);
+                perform pawl._leave_lane(v_task, p_now, false);
                 update pawl_data.task t
                 set place = 'w', due_at = p_now + interval '1 min', reason = 'delay'
                 where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
@@ -200,7 +200,7 @@ begin
     if not v_found then
         select t.* into v_task from pawl_data.task t where t.ctid = any (p_all) order by t.priority, t.due_at, t.run_id, t.task_no limit 1;
         perform pawl._note_failure('claims', p_now, format('run %s: %s', v_task.run_id, p_error));
-        perform pawl._leave_lane(v_task, p_now);
+        perform pawl._leave_lane(v_task, p_now, false);
         update pawl_data.task t
         set place = 'w', due_at = p_now + interval '1 min', reason = 'delay'
         where t.run_id = v_task.run_id and t.task_no = v_task.task_no;
@@ -210,9 +210,9 @@ $$;
 comment on function pawl._defer_broken(tid[], timestamptz, text) is 'defers tasks that no claim can return';
 
 -- Loads the values that a claim returns with the tasks that it has picked and locked. These are records of runs that ran before, inputs of
--- flows, and which runs have a time limit. picked: the tasks that are left to be claimed.
+-- flows, and which runs have a time limit. p_expires: runs that no worker has claimed may have expired. picked: the tasks that are left to be claimed.
 create or replace function pawl._load_picked(
-    p_picked tid[], p_ids uuid[], p_tasks int[], p_flow boolean, p_apart boolean, p_now timestamptz, out picked tid[],
+    p_picked tid[], p_ids uuid[], p_tasks int[], p_flow boolean, p_apart boolean, p_expires boolean, p_now timestamptz, out picked tid[],
     out records json[], out keys text[], out flow_keys text[], out flow_inputs json[], out limited uuid[])
 language plpgsql
 volatile
@@ -228,6 +228,13 @@ begin
     -- which doctor() shows. Later claims take the other tasks of the queue.
     -- guard:claim_broken_run
     begin
+        if p_expires then
+            -- guard:claim_expired
+            picked := pawl._without_expired(picked, p_now);
+            if cardinality(picked) = 0 then
+                return;
+            end if;
+        end if;
         if p_ids is not null then
             -- With the current time instead of p_now: a wait may have timed out since this call began. Housekeeping of another session may
             -- have made its task ready since.
@@ -259,6 +266,13 @@ begin
                 from (select distinct t.run_id from pawl_data.task t where t.ctid = any (picked) and t.task_no > 0) r
                 cross join lateral (
                     select z.run_id from pawl_data.task z where z.run_id = r.run_id and z.task_no = 0 and z.attached offset 0) z);
+            if cardinality(limited) > 0 then
+                -- guard:claim_expired_flow
+                picked := pawl._without_expired(picked, p_now);
+                if cardinality(picked) = 0 then
+                    return;
+                end if;
+            end if;
         end if;
         if p_apart then
             v_left_out := pawl._over_input(picked, pawl._claim_max());
@@ -273,7 +287,7 @@ begin
     end;
 end
 $$;
-comment on function pawl._load_picked(tid[], uuid[], int[], boolean, boolean, timestamptz) is 'loads records and inputs of picked tasks';
+comment on function pawl._load_picked(tid[], uuid[], int[], boolean, boolean, boolean, timestamptz) is 'loads records and inputs of picked tasks';
 
 -- Records for tasks that are being claimed (locked), and that code of another version executed last, that this one does now.
 create or replace function pawl._note_versions(p_all tid[], p_worker pawl_data.worker, p_now timestamptz)
@@ -364,6 +378,7 @@ declare
     v_apart bigint;
     v_metadata bigint;
     v_changed boolean;
+    v_expires boolean; -- a run that no worker has claimed may have expired
     v_laned uuid[];
     v_keys text[];
     v_flow_keys text[];
@@ -397,15 +412,15 @@ begin
     -- Only runs that ran before have something to load. The rows are locked, so their addresses are good.
     select array_agg(t.run_id order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.execution > 0 or t.recorded),
            array_agg(t.task_no order by t.priority, t.due_at, t.run_id, t.task_no) filter (where t.execution > 0 or t.recorded),
-           bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart),
-           sum(octet_length(t.metadata::text)), bool_or(t.execution > 0 and t.version is distinct from v_worker.version), array_agg(t.run_id) filter (where t.lane is not null)
-    into v_ids, v_tasks, v_flow, v_apart, v_metadata, v_changed, v_laned
+           bool_or(t.task_no > 0), count(*) filter (where t.task_no = 0 and t.input_apart), sum(octet_length(t.metadata::text)),
+           bool_or(t.execution > 0 and t.version is distinct from v_worker.version), array_agg(t.run_id) filter (where t.lane is not null), bool_or(t.attached and t.claimed_at is null)
+    into v_ids, v_tasks, v_flow, v_apart, v_metadata, v_changed, v_laned, v_expires
     from pawl_data.task t
     where t.ctid = any (v_all);
-    if v_ids is not null or v_flow or v_apart > 1 then
+    if v_ids is not null or v_flow or v_apart > 1 or v_expires then
         select l.picked, l.records, l.keys, l.flow_keys, l.flow_inputs, l.limited
         into v_all, v_records, v_keys, v_flow_keys, v_flow_inputs, v_limited
-        from pawl._load_picked(v_all, v_ids, v_tasks, v_flow, v_apart > 1, v_now) l;
+        from pawl._load_picked(v_all, v_ids, v_tasks, v_flow, v_apart > 1, v_expires, v_now) l;
         if cardinality(v_all) = 0 then
             return;
         end if;
@@ -416,8 +431,7 @@ begin
     if v_changed or v_worker.idle then
         perform pawl._before_claim(v_all, v_worker, v_changed, v_now);
     end if;
-    if cardinality(v_queues) = 1 and v_left < v_max then
-        -- All tasks are of one queue: read its name and its limit once.
+    if cardinality(v_queues) = 1 and v_left < v_max then -- all tasks are of one queue: read its name and its limit once
         select q.name, (1000 * date_part('epoch', q.step_timeout))::bigint into v_name, v_timeout
         from pawl_data.queue q where q.queue_id = v_queues[1];
     end if;

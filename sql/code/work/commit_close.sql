@@ -28,7 +28,7 @@ begin
         where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
         -- guard:release_leaves_lane
         if p_task.lane is not null then
-            perform pawl._leave_lane(p_task, p_now);
+            perform pawl._leave_lane(p_task, p_now, false);
         end if;
         perform pawl._wake_one(p_task.queue_id, p_task.tenant, p_now);
     elsif p_kind = 'drift' then
@@ -138,7 +138,7 @@ begin
     where t.run_id = p_task.run_id and t.task_no = p_task.task_no;
     -- guard:let_go_leaves_lane
     if p_task.lane is not null then
-        perform pawl._leave_lane(p_task, p_now);
+        perform pawl._leave_lane(p_task, p_now, false);
     end if;
 end
 $$;

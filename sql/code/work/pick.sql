@@ -415,7 +415,7 @@ begin
     foreach v_queue in array queues loop
         -- guard:claim_by_lanes
         if v_queue = any (v_laned) then
-            v_picked := pawl._pick_lanes(v_queue, least(v_left, v_quota), p_worker.tenant, p_now, p_first_id);
+            v_picked := pawl._pick_lanes(v_queue, least(v_left, v_quota), p_worker.tenant, p_now, p_first_id, picked);
         else
             v_picked := pawl._pick(v_queue, least(v_left, v_quota), p_worker.tenant, p_now, p_first_id);
         end if;

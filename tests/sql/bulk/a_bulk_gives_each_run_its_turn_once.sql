@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- begin_bulk: housekeeping does the rest, by its rate, and each run once.
-select plan(38);
+select plan(48);
 select t.session() as s \gset
 select pawl.create_workflow('b.flow', max_attempts => 1) \g /dev/null
 select pawl.create_workflow('other.flow', max_attempts => 1) \g /dev/null
@@ -20,6 +20,8 @@ select t.later('1 s', :s);
 select * from pawl.preview_bulk('retry', '{"workflow": "b.*", "status": "ERROR"}') \gset
 select is(:runs, 450, 'a preview counts');
 select is(:'runs_shown'::text, '450', 'and shows the count');
+select results_eq(format($$select f ->> 'run_id', f ->> 'status', f ->> 'workflow' from json_array_elements(%L::json) f$$, :'first_runs'),
+    $$select run_id::text, status, workflow from pawl.list_runs(only_workflow => 'b.flow', max_rows => 5)$$, 'and the newest five');
 select throws_ok(format($$select pawl.begin_bulk('retry', %L, digest => %L)$$, '{"workflow": "other.*", "status": "ERROR"}', :'digest'), 'PW007', null, 'another filter than that of the preview');
 select throws_ok(format($$select pawl.begin_bulk('purge', %L, digest => %L)$$, :'full_filter', :'digest'), 'PW007', null, 'another action');
 select pawl.begin_bulk('retry', :'full_filter', 500, 'fixed', 'ada', :'digest') as bulk \gset
@@ -87,8 +89,30 @@ select pawl.begin_bulk('purge', '{"workflow": "other.flow", "status": "ERROR"}',
 select pg_temp.go_on(:s, 10000);
 select is((select count(*) from pawl.list_runs(only_workflow => 'other.flow')), 0::bigint, 'purge');
 
+select run_id as a from pawl.trigger('b.flow') \gset
+select t.later('1 s', :s);
+select pawl.begin_bulk('kill', '{"workflow": "b.flow"}', why => 'broken', by => 'ada') \g /dev/null
+select pg_temp.go_on(:s, 10000);
+select is(t.state(:'a'), 'CANCELLED', 'kill');
+
+-- Options of one action.
+select run_id as a, fence as f from t.held(:s) \gset
+select is(t.answer(:s, :'a', :f, 'begin', 'pay#1', null, '{"undo": {"handler": "refund"}}'), 'ok', 'a step with an undo');
+select is((select answer from pawl.sleep(:s, :'a', :f, 'nap', '1 day')), 'ok', 'its run sleeps');
+select t.later('1 s', :s);
+select pawl.begin_bulk('wake', '{"status": "PAUSED"}', step => 'other') \g /dev/null
+select pg_temp.go_on(:s, 10000);
+select matches(t.state(:'a'), '^PAUSED', 'wake of another step leaves it alone');
+select pawl.begin_bulk('cancel', '{"status": "PAUSED"}', rollback => true) \g /dev/null
+select pg_temp.go_on(:s, 10000);
+select is(t.state(:'a'), 'QUEUED', 'cancelled with a rollback, it has not ended yet');
+select is((select count(*) from pawl.list_actions() where detail ->> 'rollback' = 'true'), 1::bigint, 'and the rollback is on record');
+
 -- What is refused.
-select throws_ok($$select pawl.begin_bulk('kill', '{}')$$, 'PW003', null, 'an action that a bulk does not do');
+select throws_ok($$select pawl.begin_bulk('retry', '{}', rollback => true)$$, 'PW003', null, 'a rollback belongs to cancel');
+select throws_ok($$select pawl.begin_bulk('cancel', '{}', step => 'x')$$, 'PW003', null, 'a step belongs to wake');
+select lives_ok($$select pawl.stop_bulk(pawl.begin_bulk('retry', '{}', rollback => null))$$, 'no rollback is none');
+select throws_ok($$select pawl.begin_bulk('fork', '{}')$$, 'PW003', null, 'an action that a bulk does not do');
 select throws_ok($$select pawl.begin_bulk('retry', '[]')$$, 'PW003', null, 'a filter that is no object');
 select throws_ok($$select pawl.begin_bulk('retry', '{"colour": "red"}')$$, 'PW003', null, 'a member that there is not');
 select throws_ok($$select pawl.begin_bulk('retry', '{"status": "SUCCESS"}')$$, 'PW003', null, 'a state that the action does not apply to');

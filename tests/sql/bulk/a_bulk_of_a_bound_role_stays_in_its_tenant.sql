@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- An operator that is bound to a tenant acts on its runs only, and sees and stops its bulks only.
-select plan(9);
+select plan(12);
 select t.session() as s \gset
 select pawl.create_workflow('b.flow') \g /dev/null
 select pawl.trigger('b.flow', tenant => u) from unnest(array['a', 'a', 'b', '']) u \g /dev/null
@@ -22,6 +22,17 @@ select is((select array_agg(distinct tenant) from pawl_data.task where paused is
 select is((select handled from pawl.list_bulks() where bulk = :own), 2::bigint, 'and no others');
 select is((select count(*) from pawl.list_bulks()), 2::bigint, 'a role that is not bound sees all');
 select is((select state from pawl.list_bulks() where bulk = :foreign), 'done', 'the other is done');
+-- Where no keeper runs, a tick of the tenant continues the bulks of the tenant, and no others.
+select pawl.begin_bulk('resume', '{"tenant": "b"}', 1000) as foreign \gset
+select pawl.test_clock_advance('10 s') \g /dev/null
+select count(*) as chores from pawl_data.chore where due_at <= pawl.now() \gset
+set session authorization :op;
+select pawl.begin_bulk('resume', '{}', 1000) as own \gset
+call pawl.tick();
+reset session authorization;
+select is((select state || ' ' || handled from pawl.list_bulks() where bulk = :own), 'done 2', 'a tick of the tenant has continued its bulk');
+select is((select state || ' ' || handled from pawl.list_bulks() where bulk = :foreign), 'running 0', 'and no other');
+select is((select count(*) from pawl_data.chore where due_at <= pawl.now()) >= :chores, true, 'and has done no chore');
 select pawl.revoke_role(:'op', 'operator') \g /dev/null
 drop role :op;
 select * from finish();

@@ -12,7 +12,7 @@ select is((select steps -> 0 ->> 'state' from pawl.get_run(:'r')), 'RUNNING', 'a
 select pawl.raise_epoch('failover') \g /dev/null
 select is(t.state(:'r'), 'QUEUED', 'nobody works on it');
 select is((select json_array_length(steps) from pawl.get_run(:'r')), 0, 'nor on a step of it');
-select is(pawl.why(:'r'), 'Queued: worker web-3 lost it when its session ended. The next pawl.tick() of any worker reclaims it.', 'which is told');
+select is(pawl.why(:'r'), 'Queued: worker web-3 lost it when its session ended, and no worker takes runs of test.flow now. Start one.', 'which is told');
 select is(pawl.why(:'q'), 'Queued, but the last worker for test.flow, web-3, was last seen 0 s ago. Start one.', 'nobody takes another one');
 select is((select state from pawl.list_workers()), 'lost', 'the worker is lost');
 select is((select workers from pawl.list_queues()), 0, 'it does not count with the queue');

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(11);
+select plan(12);
 select t.session(lease => '1 day') as s \gset
 select pawl.create_workflow('test.flow') \gset
 create function pg_temp.samples(p_like text) returns setof text language sql as $$
@@ -34,7 +34,9 @@ select is((select count(*) from pg_temp.samples('pawl_queue_ready{%') l), 500::b
 select is((select count(*) from pg_temp.samples('# TYPE %') l), (select count(*) from pg_temp.samples('# HELP %') l), 'each metric has its type and its help');
 select is((select string_agg(l, ' ') from pg_temp.samples('%') l where l <> '' and l !~ '^(# (HELP|TYPE) [a-z_]+ .*|[a-z_]+(\{[a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*\})? -?[0-9.e+-]+)$'), null, 'each line has the form that the format has');
 select is(right(pawl.prometheus(), 1), E'\n', 'the last line is whole');
-select is((select string_agg(l, ' ') from pg_temp.samples('pawl_workers%') l), 'pawl_workers{state="live"} 1 pawl_workers{state="idle"} 0 pawl_workers{state="starved"} 0 pawl_workers{state="draining"} 0 pawl_workers{state="lost"} 0', 'workers by state');
+select is((select string_agg(l, ' ') from pg_temp.samples('pawl_workers%') l), 'pawl_workers{state="live"} 1 pawl_workers{state="starved"} 0 pawl_workers{state="draining"} 0 pawl_workers{state="lost"} 0 pawl_workers_idle 0', 'workers by state');
+select pawl.rest(:s) \gset
+select is((select string_agg(l, ' ') from pg_temp.samples('pawl_workers%') l where l not like '% 0'), 'pawl_workers{state="live"} 1 pawl_workers_idle 1', 'one that rests is live, too');
 select is((select l from pg_temp.samples('pawl_counted_until_timestamp_seconds %') l)::text, 'pawl_counted_until_timestamp_seconds ' || (select position from pawl_data.chore where chore = 'rollup'), 'how far the count is');
-select is((select string_agg(l, ' ') from pg_temp.samples('pawl_lane%{%') l), 'pawl_lanes{state="open"} 0 pawl_lanes{state="full"} 0 pawl_lanes{state="empty"} 0 pawl_lane_tasks{state="waiting"} 0 pawl_lane_tasks{state="held"} 0', 'lanes');
+select is((select string_agg(l, ' ') from pg_temp.samples('pawl_lane%{%') l), 'pawl_lanes{state="open"} 0 pawl_lanes{state="full"} 0 pawl_lanes{state="rate"} 0 pawl_lanes{state="empty"} 0 pawl_lane_tasks{state="waiting"} 0 pawl_lane_tasks{state="held"} 0', 'lanes');
 select * from finish();

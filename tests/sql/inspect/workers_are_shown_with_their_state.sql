@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(11);
+select plan(13);
 select t.session('{test.*}', name => 'live', lease => '1 hour') as live \gset
 select t.session(name => 'lost', lease => '5 s') as lost \gset
 select t.session(name => 'gone', lease => '1 hour') as gone \gset
@@ -21,6 +21,9 @@ select pawl.heartbeat(:live) \g /dev/null
 select is((select state from pawl.list_workers() where worker = 'live'), 'starved', 'still, after a heartbeat that does not mention it');
 select pawl.heartbeat(:live, null, false) \g /dev/null
 select is((select state from pawl.list_workers() where worker = 'live'), 'live', 'until it does again');
+select pawl.rest(:live) \gset
+select is((select state from pawl.list_workers() where worker = 'live'), 'live', 'one that rests while it holds a run is not idle');
+select is((select l from regexp_split_to_table(pawl.prometheus(), E'\n') l where l like 'pawl_workers_idle %'), 'pawl_workers_idle 1', 'nor does it count as idle');
 select t.run() as r2 \gset
 select is((select count(*) from pawl.claim(:drain, 10)), 0::bigint, 'and given nothing more');
 select throws_ok('select pawl.drain_worker(1)', 'PW001', null, 'an unknown session');

@@ -11,8 +11,8 @@ select count(*) from pawl.trigger_many('test.flow', array_fill('{}'::json, array
 create table another (session bigint);
 insert into another values (:a);
 grant all on another to pawl_owner;
-alter function pawl._lanes_with_deltas(int, "char", text, int, timestamptz) rename to _lanes_with_deltas_then;
-create function pawl._lanes_with_deltas(p_queue int, p_kind "char", p_tenant text, p_max int, p_now timestamptz, out lanes uuid[], out full_lanes uuid[])
+alter function pawl._lanes_with_deltas(int, "char", text, int, boolean, timestamptz) rename to _lanes_with_deltas_then;
+create function pawl._lanes_with_deltas(p_queue int, p_kind "char", p_tenant text, p_max int, p_turning boolean, p_now timestamptz, out lanes uuid[], out full_lanes uuid[])
 language plpgsql as $$
 declare
     v_session bigint;
@@ -21,7 +21,7 @@ begin
     if found then
         perform pawl.claim(v_session, 4);
     end if;
-    select d.* into lanes, full_lanes from pawl._lanes_with_deltas_then(p_queue, p_kind, p_tenant, p_max, p_now) d;
+    select d.* into lanes, full_lanes from pawl._lanes_with_deltas_then(p_queue, p_kind, p_tenant, p_max, p_turning, p_now) d;
 end
 $$;
 select is((select count(*) from pawl.claim(:b, 100)), 5::bigint, 'the claim takes what the other has left');

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Whatever makes room in a lane notifies a worker that rests. And whatever a notification was not sent for, rest() and pass_on() report.
-select plan(21);
+select plan(23);
 select t.ear() \g /dev/null
 select t.limited('test.flow', 1) \g /dev/null
 select t.session() as s \gset
@@ -49,6 +49,14 @@ select ok(pg_temp.idle(:idle), 'nor is anything to be claimed of a paused key');
 select t.rung('select 1::text') \g /dev/null
 select is(t.rung($$select pawl.resume_lane('test.flow', 'a')$$), 'pawl_' || :idle, 'a key that is resumed notifies the worker');
 select count(*) from pawl.claim(:s, 10) \g /dev/null
+select pg_temp.idle(:idle) \g /dev/null
+-- A trigger may commit before this does, and its worker find the lane full: so whoever makes room notifies a worker, whatever waits now.
+select is(t.rung($$select pawl.set_lane('test.flow', 'c', 5)$$), 'pawl_' || :idle, 'a limit that is set notifies the worker although nothing waits');
+select pawl.trigger('test.flow', limit_key => 'd') \g /dev/null
+select run_id as r from pawl.claim(:s, 10) \gset
+select pg_temp.idle(:idle) \g /dev/null
+select t.rung('select 1::text') \g /dev/null
+select is(t.rung(format($$select answer from pawl.kill(array[%L::uuid])$$, :'r')), 'pawl_' || :idle, 'and so does a kill');
 select pg_temp.idle(:idle) \g /dev/null
 -- Many at once.
 select pawl.trigger('test.flow', limit_key => 'b') from generate_series(1, 3) \g /dev/null

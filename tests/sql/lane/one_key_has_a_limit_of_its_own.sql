@@ -34,7 +34,7 @@ select is(pawl.set_lane('test.flow', null, 1), 'ok', 'runs without a key are a l
 select count(*) from generate_series(1, 3) i, lateral pawl.trigger('test.flow', to_json(i)) \gset
 select is((select count(*) from pawl.claim(:s, 100)), 1::bigint, 'one of them');
 select is((select string_agg(what || ' ' || who || ' ' || detail, '; ' order by action_no) from pawl.list_actions() where what = 'set_lane' and who = 'ada'),
-    'set_lane ada {"workflow" : "test.flow", "limit_key" : "noisy", "tenant" : "", "key_limit" : 2, "weight" : null, "why" : "the partner asked"}', 'the log has it');
+    'set_lane ada {"workflow" : "test.flow", "limit_key" : "noisy", "tenant" : "", "key_limit" : 2, "weight" : null, "key_rate" : null, "key_burst" : null, "why" : "the partner asked"}', 'the log has it');
 select throws_ok('select pawl.set_lane(''test.flow'', ''x'', 0)', 'PW003', 'key_limit must be between 1 and 100000', 'no limit of 0');
 select throws_ok('select pawl.set_lane(''nowhere'', ''x'', 1)', 'PW002', null, 'nor of an unknown workflow');
 select t.flow('a.flow', '[["a"]]') \g /dev/null

@@ -12,7 +12,7 @@ select answer from pawl.fail(:s, :'old', 1, '{}') \g /dev/null
 select is((select run_id from pawl.claim(:s, 10)), :'other'::uuid, 'while it waits for its retry another is held');
 select t.later('5 s', :s) \g /dev/null
 select is((select count(*) from pawl.claim(:s, 10)), 0::bigint, 'the retry is due, and the delay is over, but there is no room');
-select is(t.state(:'old'), 'QUEUED', 'it is queued');
+select is(t.state(:'old'), 'QUEUED limit', 'it is queued');
 select answer from pawl.complete(:s, :'other', 1) \g /dev/null
 select is((select count(*) from pawl.claim(:s, 10)), 1::bigint, 'then one of them');
 select is((select count(*) from pawl.claim(:s, 10)), 0::bigint, 'and only one');

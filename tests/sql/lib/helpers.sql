@@ -345,7 +345,8 @@ as $$
     select coalesce(string_agg(f.fault, '; ' order by f.fault), 'none')
     from (
         select 'hold without a held task' as fault from pawl_data.lane_hold h
-        where not exists (select from pawl_data.task t where t.run_id = h.run_id and t.task_no = h.task_no and t.place = 'h')
+        where not exists (select from pawl_data.task t where t.run_id = h.run_id and t.task_no = h.task_no
+                            and (t.place = 'h' or (select q.while_run from pawl_data.lane_queue q where q.queue_id = h.queue_id)))
         union all
         select 'held task without a hold' from pawl_data.task t
         where t.place = 'h' and t.lane is not null
@@ -358,7 +359,7 @@ as $$
         select 'task in a lane without its row' from pawl_data.task t
         where t.place = 'l'
           and (select count(*) from pawl_data.lane_task w
-               where w.queue_id = t.queue_id and w.lane = t.lane and w.priority = t.priority and w.due_at = t.due_at and w.run_id = t.run_id) <> 1
+               where w.queue_id = t.queue_id and w.lane = t.lane and w.priority = any (pawl._line_priorities(t.priority)) and w.due_at = t.due_at and w.run_id = t.run_id) <> 1
         union all
         select 'lane over its limit' from pawl_data.lane_hold h join pawl_data.lane_queue q using (queue_id)
         left join pawl_data.lane_setting s using (queue_id, lane)
@@ -368,6 +369,8 @@ as $$
         join pawl_data.lane_queue q using (queue_id)
         left join pawl_data.lane l using (queue_id, lane)
         where (l.state is null or l.state <> 'r')
+          -- A rate opens a lane by itself.
+          and not coalesce(l.state = 'w' and l.opens_at <= pawl._after(pawl.now(), 1000000 + (select m.gap from pawl._lane_terms(l.queue_id, l.lane) m)), false)
           and coalesce((select count(*) from pawl_data.lane_hold h where h.queue_id = w.queue_id and h.lane = w.lane) < pawl._lane_limit(w.queue_id, w.lane), true)
           and not exists (select from pawl_data.lane_delta d
                           where d.queue_id = w.queue_id and d.lane = w.lane and (l.state is null or l.state = 'e' or d.kind = 'f'))

@@ -133,6 +133,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('list_lanes', 'select * from pawl.list_lanes(''victim.coded'', only_tenant => ''victim'')', '', false),
     ('list_workers', 'select * from pawl.list_workers(ended => true)', '', false),
     ('list_workflows', 'select sum(workers) from pawl.list_workflows()', '0', false),
+    ('get_workflow', 'select workers from pawl.get_workflow(''victim.coded'')', '0', false),
     ('list_schedules', 'select * from pawl.list_schedules()', '', false),
     ('list_schedules', 'select * from pawl.list_schedules(only_tenant => ''victim'')', '', false),
     ('list_skips', 'select * from pawl.list_skips(''canary-schedule'')', 'PW001', false),
@@ -146,6 +147,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('metrics', 'select sum(succeeded + failed + cancelled), max(oldest_ready) from pawl.metrics(since => ''1 day'')', '(0,)', false),
     ('prometheus', 'select pawl.prometheus()', 'PW007', false),
     ('list_actions', 'select * from pawl.list_actions()', 'PW007', false),
+    ('list_grants', 'select * from pawl.list_grants()', 'PW007', false),
     ('doctor', 'select * from pawl.doctor()', 'PW007', false),
     -- The owner.
     ('grant_role', 'select pawl.grant_role(''{me}'', ''operator'')', '42501', false),

@@ -9,6 +9,7 @@ insert into hostile values (''), (' '), (''''), (''''''), ('"'), ('"; drop schem
 create temporary table call (verb text, sql text);
 insert into call values
     ('create_workflow name', 'select pawl.create_workflow($1)'), ('create_workflow runtime', 'select pawl.create_workflow(''h.r'' || md5($1), runtime => $1)'),
+    ('create_workflow input_schema', 'select pawl.create_workflow(''h.s'' || md5($1), input_schema => json_build_object($1, $1))'), ('get_workflow', 'select pawl.get_workflow($1)'),
     ('create_workflow description', 'select pawl.create_workflow(''h.d'' || md5($1), description => $1)'),
     ('alter_workflow name', 'select pawl.alter_workflow($1, ''{}'')'), ('alter_workflow option', 'select pawl.alter_workflow(''test.flow'', json_build_object($1, 1))'),
     ('trigger workflow', 'select pawl.trigger($1)'), ('trigger key', 'select pawl.trigger(''test.flow'', key => $1)'), ('trigger tenant', 'select pawl.trigger(''test.flow'', tenant => $1)'),

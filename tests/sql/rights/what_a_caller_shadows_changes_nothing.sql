@@ -77,7 +77,7 @@ begin
     perform from pawl.retry(array[r]); perform from pawl.rollback_retry(array[r]);
     perform from pawl.kill(array[k]);
     perform from pawl.get_run(r); perform from pawl.result(r); perform from pawl.list_runs(); perform from pawl.history(r); perform from pawl.notes(r); perform from pawl.follow(r); perform from pawl.list_waits();
-    perform from pawl.list_queues(); perform from pawl.list_workers(); perform from pawl.list_workflows(); perform from pawl.list_events(); perform from pawl.metrics(); perform from pawl.list_actions(); perform from pawl.doctor(); perform pawl.why(r); perform from pawl.errors(); perform pawl.slot_of(r);
+    perform from pawl.list_queues(); perform from pawl.list_workers(); perform from pawl.list_workflows(); perform from pawl.get_workflow('at.flow'); perform from pawl.list_events(); perform from pawl.metrics(); perform from pawl.list_actions(); perform from pawl.list_grants(); perform from pawl.doctor(); perform pawl.why(r); perform from pawl.errors(); perform pawl.slot_of(r);
     perform pawl.create_flow('at.z'); perform pawl.add_step('at.z', 'a', options => '{"undo": "u"}'); perform pawl.add_step('at.z', 'b', '{a}', '{"map": "a", "condition": {"/run/x": 1}}');
     declare z pg_catalog.uuid; begin
         select x.run_id into z from pawl.trigger('at.z', '{"x": 1}') x;

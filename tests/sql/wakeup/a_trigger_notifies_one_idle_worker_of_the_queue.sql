@@ -16,7 +16,7 @@ select pawl.create_workflow('test.flow'), pawl.create_workflow('other.flow') \gs
 select count(*) as n from unnest(array[:s, :s2, :s3]) x, lateral pawl.claim(x) c \gset
 select t.dblink_exec('ear', format('listen "pawl_%s"', x)) as x from unnest(array[:s, :s2, :s3]) x \g /dev/null
 select is(t.notified($$select run_id::text from pawl.trigger('test.flow')$$), 0::bigint, 'nobody is idle: nothing is notified');
-select count(*) as n from pawl.claim(:s, 10) \gset
+select count(*) as n from pawl.claim(:s, 10) c, lateral pawl.complete(:s, c.run_id, c.fence) \gset
 select pawl.rest(:s), pawl.rest(:s2) \gset
 select is((select count(*) from pawl.list_workers() where state = 'idle'), 2::bigint, 'two workers are idle');
 select is(t.notified($$select run_id::text from pawl.trigger('test.flow')$$), 1::bigint, 'one notification, not two');

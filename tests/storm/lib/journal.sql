@@ -112,7 +112,8 @@ alter function pawl.trigger set schema journal;
 create function pawl.trigger(
     workflow text, input json default '{}', key text default null, tenant text default '', priority int default null,
     delay interval default null, metadata json default null, id uuid default null, key_ttl interval default null,
-    key_while_active boolean default false, limit_key text default null, id_is_new boolean default false, tags text[] default null)
+    key_while_active boolean default false, limit_key text default null, id_is_new boolean default false, tags text[] default null,
+    expires interval default null, replace boolean default false, debounce interval default null, debounce_max interval default null)
 returns table (run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
@@ -124,7 +125,8 @@ declare
     v_seen pg_snapshot := journal.start();
 begin
     select t.run_id, t.created, t.handled into run_id, created, handled
-    from journal.trigger(workflow, input, key, tenant, priority, delay, metadata, id, key_ttl, key_while_active, limit_key, id_is_new, tags) t;
+    from journal.trigger(workflow, input, key, tenant, priority, delay, metadata, id, key_ttl, key_while_active, limit_key, id_is_new, tags,
+             expires, replace, debounce, debounce_max) t;
     insert into journal.entry (n, seen, at, what, run, args, payload, answer, image)
     values (nextval('journal.number'), v_seen, journal.at(), 'trigger', run_id,
         json_build_object('workflow', workflow, 'key', key, 'tenant', tenant, 'priority', priority, 'id', id),
@@ -138,7 +140,8 @@ alter function pawl.trigger_many set schema journal;
 create function pawl.trigger_many(
     workflow text, inputs json[], keys text[] default null, tenant text default '', priority int default null,
     delay interval default null, metadata json default null, ids uuid[] default null, key_ttl interval default null,
-    key_while_active boolean default false, limit_keys text[] default null, ids_are_new boolean default false, tags text[] default null)
+    key_while_active boolean default false, limit_keys text[] default null, ids_are_new boolean default false, tags text[] default null,
+    expires interval default null)
 returns table (item int, run_id uuid, created boolean, handled boolean)
 language plpgsql
 volatile
@@ -155,7 +158,7 @@ begin
         order by u.key, u.id, u.item
         offset 0
     ) i
-    cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl, key_while_active, i.limit_key, ids_are_new, tags) t
+    cross join lateral pawl.trigger(workflow, i.input, i.key, tenant, priority, delay, metadata, i.id, key_ttl, key_while_active, i.limit_key, ids_are_new, tags, expires) t
     order by i.item;
 end
 $$;

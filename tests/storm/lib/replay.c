@@ -198,6 +198,9 @@ replay_trigger(struct replay *replay, const struct journal_entry *entry)
         .delay_us = ORACLE_NONE,
         .id = member(replay, entry->args, "id"),
         .key_ttl_us = ORACLE_NONE,
+        .expires_us = ORACLE_NONE,
+        .debounce_us = ORACLE_NONE,
+        .debounce_max_us = ORACLE_NONE,
     };
     struct pw_buf reply;
     const char *problem;
