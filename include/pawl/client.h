@@ -67,6 +67,11 @@ PAWL_API void pawl_trigger_free(pawl_trigger *trigger);
  *   limit_key           at most 500 characters; only so many runs with the same key are held
  *                       at a time as the workflow's key_limit says
  *   tags                JSON array of up to 8 texts of up to 100 bytes, which runs are found by
+ *   expires_ms          end the run as expired if no worker claims it within this time of being due
+ *   replace             on: if a run with this key has not begun, it gets this input; if it has, it
+ *                       is cancelled, and a new run begins
+ *   debounce_ms         wait this long for a later trigger with this key, whose input counts then
+ *   debounce_max_ms     how long the run waits for later triggers at most
  */
 PAWL_API void pawl_trigger_set(pawl_trigger *trigger, const char *option, const char *value);
 
@@ -274,12 +279,13 @@ PAWL_API PAWL_MUST_USE const char *pawl_rows_text(
     const pawl_rows *rows, size_t row, const char *column);
 
 enum {
-    PAWL_TYPE_TEXT = 0, /* including ids and lists */
+    PAWL_TYPE_TEXT = 0, /* including ids */
     PAWL_TYPE_NUMBER = 1,
     PAWL_TYPE_BOOLEAN = 2, /* t or f */
     PAWL_TYPE_JSON = 3,
-    PAWL_TYPE_TIME = 4,    /* 2026-02-03 04:05:06.789+00 */
-    PAWL_TYPE_INTERVAL = 5 /* 1 day 02:03:04.5 */
+    PAWL_TYPE_TIME = 4,     /* 2026-02-03 04:05:06.789+00 */
+    PAWL_TYPE_INTERVAL = 5, /* 1 day 02:03:04.5 */
+    PAWL_TYPE_LIST = 6      /* of texts: {shop.*,"a b"} */
 };
 
 /*

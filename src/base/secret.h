@@ -11,4 +11,10 @@ bool pw_secret_in(const char *database);
 /* Overwrites a word of the command line with x. Copy it first. */
 void pw_secret_hide(char *word);
 
+/*
+ * Overwrites the passwords of all connection strings in a message, for people who typed one where it does not belong. In case of doubt more
+ * than the password.
+ */
+void pw_secret_cover(char *text);
+
 #endif

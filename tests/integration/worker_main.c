@@ -387,15 +387,34 @@ a_lost_database_does_not_end_the_worker(void **state)
     scene_do(scene, sql, NULL);
 }
 
+static size_t
+times_in(const char *text, const char *part)
+{
+    size_t count = 0;
+
+    while ((text = strstr(text, part)) != NULL) {
+        text += strlen(part);
+        count++;
+    }
+    return count;
+}
+
 static void
 the_exit_code_says_what_is_missing(void **state)
 {
     (void)state;
+    assert_int_equal(reap(SPAWN("--database=dbname=not_there", "--connect-timeout=1s")), 7);
+    scene_has(output(), "\"not_there\" does not exist");
+    /* Of several attempts in this second, which all failed in the same way. */
+    assert_int_equal(times_in(output(), "warning: connection_lost: "), 1);
     assert_int_equal(reap(SPAWN("--database=host=/nowhere", "--connect-timeout=200ms")), 7);
     scene_has(output(), "worker: ");
     scene_has(output(), "/nowhere");
+    scene_has(output(), "worker: hint: Name the database with --database");
     assert_int_equal(reap(SPAWN("--database=dbname=postgres")), 8);
     scene_has(output(), "pawl");
+    scene_has(
+        output(), "worker: hint: The owner of the database installs the engine: pawl install\n");
     assert_int_equal(reap(SPAWN("--lease=never")), 2);
     scene_has(output(), "worker: --lease: setting \"lease\" cannot have this value\n");
     assert_int_equal(reap(SPAWN("--leese=1s")), 2);
@@ -414,6 +433,8 @@ a_role_without_rights_is_told_so(void **state)
     (void)snprintf(option, sizeof(option), "--database=user=worker_main_none_%ld", (long)getpid());
     assert_int_equal(reap(SPAWN(option)), 9);
     scene_has(output(), "permission denied");
+    scene_has(output(),
+        "worker: hint: The owner of the engine grants the right: pawl grant ROLE worker\n");
     (void)snprintf(sql, sizeof(sql), "drop role worker_main_none_%ld", (long)getpid());
     scene_do(scene, sql, NULL);
 }

@@ -23,8 +23,18 @@ def load(target: str) -> App:
     """Imports MODULE:APP, from the current directory, too."""
     module, _, path = target.partition(":")
     sys.path.insert(0, os.getcwd())
-    found: Any = importlib.import_module(module)
+    try:
+        found: Any = importlib.import_module(module)
+    except ModuleNotFoundError as exc:
+        if exc.name is None or not f"{module}.".startswith(f"{exc.name}."):
+            raise  # the module is there, and imports another one that is not
+        raise SystemExit(f"pawl: there is no module {module}, neither in {os.getcwd()} nor where Python looks for modules") from None
+    except (ValueError, TypeError):
+        raise SystemExit(f'pawl: "{target}" is not MODULE:APP, such as shop:app for the App app in shop.py') from None
     for name in (path or "app").split("."):
+        if not hasattr(found, name):
+            apps = [f"{module}:{key}" for key, value in vars(sys.modules[module]).items() if isinstance(value, App)]
+            raise SystemExit(f"pawl: {target} does not exist" + (f"; did you mean {' or '.join(apps)}?" if apps else ""))
         found = getattr(found, name)
     if not isinstance(found, App):
         raise SystemExit(f"pawl: {target} is not a pawl.App")

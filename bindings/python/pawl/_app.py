@@ -46,6 +46,10 @@ class TriggerOptions(TypedDict, total=False):
     key_while_active: bool
     limit_key: str | None
     tags: Sequence[str] | None
+    expires: Seconds | None
+    replace: bool
+    debounce: Seconds | None
+    debounce_max: Seconds | None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -179,7 +183,7 @@ class Workflow(_Handler, Generic[I, O]):
         keys: Sequence[str | None] | None = None,
         **options: Unpack[TriggerOptions],
     ) -> Any:
-        """Triggers up to 10,000 runs in the transaction of connection, as trigger() does."""
+        """Triggers up to 10,000 runs in the transaction of connection, as trigger() does; without key, id, replace and debounce."""
         return send_trigger_many(connection, self.name, inputs, self.app.payloads, keys, **options)
 
 

@@ -16,8 +16,7 @@ from ._codec import Codec, Payloads
 from ._errors import PawlError, UsageError
 from ._lib import NULL, Pointer, c_text, check, data_of, ffi, lib, make_config, text
 from ._seconds import Seconds, milliseconds
-from ._sql import RunId, send_trigger
-from ._sql import options as _options
+from ._sql import RunId, options_of_many, send_trigger
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -168,7 +167,8 @@ class Client:
     def trigger(self, workflow: str | Workflow[Any, Any], input: Any = None, **options: Any) -> RunId:
         """Triggers a run in its own transaction, and sends again after a lost reply without making a second run.
 
-        Options: key, tenant, priority, delay, metadata, id, key_ttl, key_while_active, limit_key, tags.
+        Options: key, tenant, priority, delay, metadata, id, key_ttl, key_while_active, limit_key, tags,
+        expires, replace, debounce, debounce_max.
         """
         return send_trigger(self, workflow, input, self._payloads, **options)  # type: ignore[no-any-return]
 
@@ -179,9 +179,13 @@ class Client:
         keys: Sequence[str | None] | None = None,
         **options: Any,
     ) -> list[RunId]:
-        """Triggers up to 10,000 runs in one transaction. Options as for trigger(), and keys: one for each input."""
+        """Triggers up to 10,000 runs in one transaction.
+
+        Options as for trigger(), without those of a single run: key, id, replace and debounce. Takes keys,
+        one for each input.
+        """
         name = workflow if isinstance(workflow, str) else workflow.name
-        arguments = {"workflow": name, **{name: value for name, (_, value) in _options(**options).items()}}
+        arguments = {"workflow": name, **{name: value for name, (_, value) in options_of_many(**options).items()}}
         trigger, slot = self._new_trigger(arguments), ffi.new("pawl_error **")
         for i, value in enumerate(inputs):
             data, key = self._payloads.dump({} if value is None else value), keys[i] if keys else None
@@ -197,9 +201,9 @@ class Client:
         for name, value in arguments.items():
             if name in ("workflow", "input"):
                 continue
-            if name in ("delay", "key_ttl"):
+            if name in ("delay", "key_ttl", "expires", "debounce", "debounce_max"):
                 name, value = name + "_ms", value.split(" ")[0]
-            elif name == "key_while_active":
+            elif name in ("key_while_active", "replace"):
                 value = "on"
             elif name == "tags":
                 # An array as PostgreSQL reads it; its quotes are those of JSON.

@@ -192,6 +192,10 @@ def options(
     key_while_active: bool = False,
     limit_key: str | None = None,
     tags: Sequence[str] | None = None,
+    expires: Seconds | None = None,
+    replace: bool = False,
+    debounce: Seconds | None = None,
+    debounce_max: Seconds | None = None,
 ) -> dict[str, tuple[str, str]]:
     """The options of a trigger, as arguments of the verb."""
     return _given(
@@ -205,7 +209,21 @@ def options(
         key_while_active=("boolean", "true" if key_while_active else None),
         limit_key=("text", limit_key),
         tags=("text[]", None if tags is None else array(tags)),
+        expires=("interval", interval(expires)),
+        replace=("boolean", "true" if replace else None),
+        debounce=("interval", interval(debounce)),
+        debounce_max=("interval", interval(debounce_max)),
     )
+
+
+def options_of_many(**given: Any) -> dict[str, tuple[str, str]]:
+    """The options that all runs of one call have in common, as arguments of a trigger of one run."""
+    found = options(**given)
+    for name in ("key", "id", "replace", "debounce", "debounce_max"):
+        if name in found:
+            hint = "Pass keys, one for each input." if name == "key" else "Trigger the runs one by one."
+            raise UsageError(f"{name} is an option of a single run", hint)
+    return found
 
 
 def send_trigger(connection: Any, workflow: Any, input: Any, payloads: Payloads, **given: Any) -> Any:
@@ -225,7 +243,9 @@ def send_trigger_many(
 ) -> Any:
     """Triggers many runs of one workflow on any connection."""
     data = array([payloads.dump({} if value is None else value).decode() for value in inputs])
-    arguments = {"workflow": ("text", _workflow(workflow)), "inputs": ("json[]", data), **options(**given)}
+    arguments = {"workflow": ("text", _workflow(workflow)), "inputs": ("json[]", data), **options_of_many(**given)}
+    if "limit_key" in arguments:
+        arguments["limit_keys"] = ("text[]", array([arguments.pop("limit_key")[1]] * len(inputs)))
     if keys is not None:
         arguments["keys"] = ("text[]", array(keys))
     return _call(
@@ -252,7 +272,8 @@ def trigger(connection: Any, workflow: Any, input: Any = None, *, codec: Any = N
     """Triggers a run in the caller's transaction and returns its id; await it on an asynchronous connection.
 
     The run exists if and only if that transaction commits. Options: key, tenant, priority, delay,
-    metadata, id, key_ttl, key_while_active, limit_key, tags, and the codec of the application.
+    metadata, id, key_ttl, key_while_active, limit_key, tags, expires, replace, debounce, debounce_max,
+    and the codec of the application.
     ``Workflow.trigger`` does the same with the types and the codec of its application.
     """
     return send_trigger(connection, workflow, input, _payloads(codec), **options)
@@ -263,7 +284,11 @@ def trigger_many(connection: AsyncConnection, workflow: Any, inputs: Sequence[An
 @overload
 def trigger_many(connection: object, workflow: Any, inputs: Sequence[Any], **options: Any) -> list[RunId]: ...
 def trigger_many(connection: Any, workflow: Any, inputs: Sequence[Any], *, codec: Any = None, **options: Any) -> Any:
-    """Triggers up to 10,000 runs of one workflow in the caller's transaction. Takes keys, one for each input."""
+    """Triggers up to 10,000 runs of one workflow in the caller's transaction.
+
+    Options as for trigger(), without those of a single run: key, id, replace and debounce. Takes keys,
+    one for each input.
+    """
     return send_trigger_many(connection, workflow, inputs, _payloads(codec), **options)
 
 

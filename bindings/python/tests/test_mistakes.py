@@ -10,6 +10,7 @@ import math
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -505,6 +506,33 @@ def test_a_tracer_that_fails_does_not_fail_the_step(pawl_server: TestServer, mon
         run = traced.trigger(db)
         db.work(20 * PATIENCE)
         assert db.output(run) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("nope:app", "there is no module nope, neither in {here} nor where Python looks for modules"),
+        ("shop.nope:app", "there is no module shop.nope, neither in"),
+        ("shop", "shop does not exist; did you mean shop:orders?"),
+        ("shop:other", "shop:other does not exist; did you mean shop:orders?"),
+        ("shop:name", "shop:name is not a pawl.App"),
+        (":app", '":app" is not MODULE:APP'),
+    ],
+)
+def test_a_mistyped_application_is_one_sentence(target: str, message: str, tmp_path: pathlib.Path) -> None:
+    """And not a traceback, which only an error inside of the module deserves."""
+    (tmp_path / "shop.py").write_text("import pawl\norders = pawl.App()\nname = 'x'\n")
+    (tmp_path / "broken.py").write_text("import not_there_at_all\n")
+
+    def worker(target: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pawl", "worker", target, "-d", "host=/nowhere"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT)
+
+    done = worker(target)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pawl: " + message.format(here=tmp_path))
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" in worker("broken:app").stderr
 
 
 def test_every_text_for_the_library_passes_the_check() -> None:

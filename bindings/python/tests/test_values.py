@@ -8,6 +8,7 @@ import base64
 import dataclasses
 import datetime
 import enum
+import functools
 import json
 import logging
 import os
@@ -283,6 +284,46 @@ def test_a_trigger_commits_or_rolls_back_with_the_callers_transaction(pawl_db: T
     engine.dispose()
     assert count(pawl_db) == 2
     assert [event["topic"] for event in pawl_db.client.call("list_events")] == ["topic"]
+
+
+def test_runs_of_one_key_replace_each_other_on_every_connection(pawl_db: TestDatabase, url: str) -> None:
+    client = pawl_db.client
+    client.call("create_workflow", name="v.dataclass")
+    with psycopg.connect(url, autocommit=True) as connection:
+        for number, by in enumerate((connection, client)):
+            key = f"k{number}"
+            first = pawl.trigger(by, "v.dataclass", {"n": 1}, key=key, debounce=60, debounce_max=600, expires=3600)
+            again = pawl.trigger(by, "v.dataclass", {"n": 2}, key=key, debounce=datetime.timedelta(minutes=1), debounce_max=600)
+            last = pawl.trigger(by, "v.dataclass", {"n": 3}, key=key, replace=True)
+            assert (first.created, again.created, last.created) == (True, False, False)
+            assert first == again == last
+            assert client.run(first)["input"] == {"n": 3}
+        with pytest.raises(psycopg.ProgrammingError, match="need a key"):
+            pawl.trigger(connection, "v.dataclass", replace=True)
+    with pytest.raises(pawl.PawlError, match="need a key"):
+        client.trigger("v.dataclass", debounce=1)
+    with pytest.raises(pawl.PawlError, match=r"expires_ms.* at least 1"):
+        client.trigger("v.dataclass", expires=0)
+
+
+def test_many_runs_have_the_same_options_on_every_connection(pawl_db: TestDatabase, url: str) -> None:
+    client = pawl_db.client
+    client.call("create_workflow", name="v.dataclass")
+    single: list[dict[str, Any]] = [{"key": "a"}, {"id": str(uuid.uuid4())}, {"replace": True}, {"debounce": 1}, {"debounce_max": 1}]
+    with psycopg.connect(url, autocommit=True) as connection:
+        made = [
+            *pawl.trigger_many(connection, "v.dataclass", [1, 2], limit_key="shared", expires=3600),
+            *pawl.trigger_many(client, "v.dataclass", [1, 2], limit_key="shared", expires=3600),
+            *client.trigger_many("v.dataclass", [1, 2], limit_key="shared", expires=3600),
+        ]
+        for call in (functools.partial(pawl.trigger_many, connection), functools.partial(pawl.trigger_many, client), client.trigger_many):
+            for options in single:
+                with pytest.raises(pawl.UsageError, match="option of a single run"):
+                    call("v.dataclass", [1, 2], **options)
+        assert pawl.trigger_many(connection, "v.dataclass", [], limit_key="shared") == []
+        rows = connection.execute("select count(*) from pawl_data.task where limit_key = 'shared'").fetchall()
+    assert rows == [(6,)]
+    assert len(set(made)) == count(pawl_db) == 6
 
 
 def test_a_trigger_is_awaited_on_asynchronous_connections(pawl_db: TestDatabase, url: str) -> None:

@@ -114,11 +114,15 @@ read_answer(const struct pw_rows *rows, int row, int column, const struct pw_uui
     return true;
 }
 
-/* Returns true if another call would find the run of this one. A key that is free after its run has ended could create another run. */
+/*
+ * Returns true if another call would find the run of this one. A key that is free after its run has ended could create another run, and
+ * with replace or debounce another call counts as such.
+ */
 static bool
 is_repeatable(const struct pw_trigger_values *values, bool has_key)
 {
-    return values->has_id || (has_key && !values->key_while_active);
+    return values->has_id ||
+        (has_key && !values->key_while_active && !values->replace && values->debounce_ms == 0);
 }
 
 static int
@@ -126,6 +130,25 @@ refuse_answer(struct pw_error *err)
 {
     pw_error_set(err, PAWL_ESCHEMA, "the answer of the database is not the one that was expected");
     return PAWL_ESCHEMA;
+}
+
+/* Returns true if the trigger has options that the plain statement does not have. */
+static bool
+is_full(const pawl_trigger *trigger)
+{
+    for (enum pw_trigger_option i = PW_TRIGGER_TAGS; i < PW_TRIGGER_OPTIONS; i++)
+        if (option_of(trigger, i) != NULL)
+            return true;
+    return false;
+}
+
+static void
+add_millis(int64_t millis, struct pw_params *params)
+{
+    if (millis > 0)
+        pw_params_int8(params, millis);
+    else
+        pw_params_null(params);
 }
 
 /* Adds the parameters of one run. */
@@ -140,8 +163,13 @@ fill_one(const pawl_trigger *trigger, const struct pw_trigger_values *values,
     add_middle(trigger, values, params);
     pw_params_uuid(params, id);
     add_end(trigger, values, is_new, params);
-    if (option_of(trigger, PW_TRIGGER_TAGS) != NULL)
-        pw_params_text(params, option_of(trigger, PW_TRIGGER_TAGS));
+    if (!is_full(trigger))
+        return;
+    pw_params_text(params, option_of(trigger, PW_TRIGGER_TAGS));
+    add_millis(values->expires_ms, params);
+    pw_params_bool(params, values->replace);
+    add_millis(values->debounce_ms, params);
+    add_millis(values->debounce_max_ms, params);
 }
 
 static int
@@ -162,8 +190,8 @@ trigger_one(pawl_client *client, const pawl_trigger *trigger, char *run_id, uint
 
     if (status != PAWL_OK)
         return status;
-    if (option_of(trigger, PW_TRIGGER_TAGS) != NULL)
-        ask.statement = PW_STMT_TRIGGER_TAGGED;
+    if (is_full(trigger))
+        ask.statement = PW_STMT_TRIGGER_FULL;
     ask.repeatable = is_repeatable(&values, option_of(trigger, PW_TRIGGER_KEY) != NULL);
     input.data = trigger->input;
     input.size = trigger->input_size;
@@ -334,6 +362,7 @@ fill_all(const pawl_trigger *trigger, const struct pw_trigger_values *values, st
     pw_params_array(params, &many->ids);
     add_end(trigger, values, is_new, params);
     pw_params_text(params, option_of(trigger, PW_TRIGGER_TAGS));
+    add_millis(values->expires_ms, params);
 }
 
 /* Sends the arrays, with new ids. */

@@ -90,6 +90,8 @@ pawl_rows_type(const pawl_rows *rows, const char *column)
         return PAWL_TYPE_TIME;
     case 1186:
         return PAWL_TYPE_INTERVAL;
+    case 1009: /* text[] */
+        return PAWL_TYPE_LIST;
     default:
         return PAWL_TYPE_TEXT;
     }

@@ -23,6 +23,10 @@ static const char *const option_names[PW_TRIGGER_OPTIONS] = {
     [PW_TRIGGER_KEY_WHILE_ACTIVE] = "key_while_active",
     [PW_TRIGGER_LIMIT_KEY] = "limit_key",
     [PW_TRIGGER_TAGS] = "tags",
+    [PW_TRIGGER_EXPIRES_MS] = "expires_ms",
+    [PW_TRIGGER_REPLACE] = "replace",
+    [PW_TRIGGER_DEBOUNCE_MS] = "debounce_ms",
+    [PW_TRIGGER_DEBOUNCE_MAX_MS] = "debounce_max_ms",
 };
 
 pawl_trigger *
@@ -160,6 +164,15 @@ refuse_option(enum pw_trigger_option option, const char *why, struct pw_error *e
     return PAWL_EINVAL;
 }
 
+static const char not_millis[] = "must be a number of milliseconds, at least 1";
+
+/* A duration of at least a millisecond; 0: it is not given. */
+static bool
+read_millis(const char *text, int64_t *out)
+{
+    return text == NULL || pw_parse_i64(text, 1, INT64_MAX / 1000, out);
+}
+
 /* Numbers, switches and ids. */
 static int
 read_values(const pawl_trigger *trigger, struct pw_trigger_values *out, struct pw_error *err)
@@ -177,9 +190,17 @@ read_values(const pawl_trigger *trigger, struct pw_trigger_values *out, struct p
         !pw_parse_i64(options[PW_TRIGGER_DELAY_MS], 0, INT64_MAX / 1000, &out->delay_ms))
         return refuse_option(PW_TRIGGER_DELAY_MS, "is no number of milliseconds", err);
     out->has_key_ttl = options[PW_TRIGGER_KEY_TTL_MS] != NULL;
-    if (out->has_key_ttl &&
-        !pw_parse_i64(options[PW_TRIGGER_KEY_TTL_MS], 1, INT64_MAX / 1000, &out->key_ttl_ms))
-        return refuse_option(PW_TRIGGER_KEY_TTL_MS, "is no number of milliseconds", err);
+    if (!read_millis(options[PW_TRIGGER_KEY_TTL_MS], &out->key_ttl_ms))
+        return refuse_option(PW_TRIGGER_KEY_TTL_MS, not_millis, err);
+    if (!read_millis(options[PW_TRIGGER_EXPIRES_MS], &out->expires_ms))
+        return refuse_option(PW_TRIGGER_EXPIRES_MS, not_millis, err);
+    if (!read_millis(options[PW_TRIGGER_DEBOUNCE_MS], &out->debounce_ms))
+        return refuse_option(PW_TRIGGER_DEBOUNCE_MS, not_millis, err);
+    if (!read_millis(options[PW_TRIGGER_DEBOUNCE_MAX_MS], &out->debounce_max_ms))
+        return refuse_option(PW_TRIGGER_DEBOUNCE_MAX_MS, not_millis, err);
+    if (options[PW_TRIGGER_REPLACE] != NULL &&
+        !pw_parse_bool(options[PW_TRIGGER_REPLACE], &out->replace))
+        return refuse_option(PW_TRIGGER_REPLACE, "is neither on nor off", err);
     if (options[PW_TRIGGER_KEY_WHILE_ACTIVE] != NULL &&
         !pw_parse_bool(options[PW_TRIGGER_KEY_WHILE_ACTIVE], &out->key_while_active))
         return refuse_option(PW_TRIGGER_KEY_WHILE_ACTIVE, "is neither on nor off", err);
@@ -237,7 +258,10 @@ pw_trigger_read(
         status = read_values(trigger, out, err);
     if (status != PAWL_OK || !many)
         return status;
-    /* The options key and id are for one run only. */
+    /* These options are for one run only. */
+    for (enum pw_trigger_option i = PW_TRIGGER_REPLACE; i <= PW_TRIGGER_DEBOUNCE_MAX_MS; i++)
+        if (trigger->options[i] != NULL)
+            return refuse_option(i, "is for one run", err);
     if (trigger->options[PW_TRIGGER_KEY] != NULL)
         return refuse_option(
             PW_TRIGGER_KEY, "is for one run; give keys with pawl_trigger_add()", err);

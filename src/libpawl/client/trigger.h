@@ -30,6 +30,10 @@ enum pw_trigger_option {
     PW_TRIGGER_KEY_WHILE_ACTIVE,
     PW_TRIGGER_LIMIT_KEY,
     PW_TRIGGER_TAGS,
+    PW_TRIGGER_EXPIRES_MS,
+    PW_TRIGGER_REPLACE,
+    PW_TRIGGER_DEBOUNCE_MS,
+    PW_TRIGGER_DEBOUNCE_MAX_MS,
     PW_TRIGGER_OPTIONS,
 };
 
@@ -67,6 +71,10 @@ struct pw_trigger_values {
     bool has_key_ttl;
     int64_t key_ttl_ms;
     bool key_while_active;
+    int64_t expires_ms; /* 0: not given; so the next two */
+    int64_t debounce_ms;
+    int64_t debounce_max_ms;
+    bool replace;
     bool has_id;
     struct pw_uuid id;
 };

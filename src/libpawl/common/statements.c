@@ -60,16 +60,19 @@ static const struct pw_stmt statements[] = {
         {PW_TYPE_TEXT, PW_TYPE_JSON, PW_TYPE_TEXT, PW_TYPE_TEXT, PW_TYPE_INT4, PW_TYPE_INT8,
             PW_TYPE_JSON, PW_TYPE_UUID, PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_TEXT, PW_TYPE_BOOL},
         false},
-    /* A statement of its own, so that a trigger without tags costs no more. */
-    [PW_STMT_TRIGGER_TAGGED] = {PW_STMT_TRIGGER_TAGGED, "pawl_trigger_tagged",
+    /* A statement of its own, so that a trigger without the rarer options costs no more. */
+    [PW_STMT_TRIGGER_FULL] = {PW_STMT_TRIGGER_FULL, "pawl_trigger_full",
         "select run_id, created, handled, "
         "case when not created then pg_logical_emit_message(true, 'pawl', '') end "
         "from pawl.trigger($1, coalesce($2, json '{}'), $3, coalesce($4, ''), $5, "
         "$6::float8 * interval '1 ms', $7, $8, $9::float8 * interval '1 ms', "
-        "coalesce($10, false), $11, $12, array(select json_array_elements_text($13)))",
+        "coalesce($10, false), $11, $12, "
+        "case when $13 is not null then array(select json_array_elements_text($13)) end, "
+        "$14::float8 * interval '1 ms', $15, $16::float8 * interval '1 ms', "
+        "$17::float8 * interval '1 ms')",
         {PW_TYPE_TEXT, PW_TYPE_JSON, PW_TYPE_TEXT, PW_TYPE_TEXT, PW_TYPE_INT4, PW_TYPE_INT8,
             PW_TYPE_JSON, PW_TYPE_UUID, PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_TEXT, PW_TYPE_BOOL,
-            PW_TYPE_JSON},
+            PW_TYPE_JSON, PW_TYPE_INT8, PW_TYPE_BOOL, PW_TYPE_INT8, PW_TYPE_INT8},
         false},
     [PW_STMT_TRIGGER_MANY] = {PW_STMT_TRIGGER_MANY, "pawl_trigger_many",
         "select item, run_id, created, handled, "
@@ -79,10 +82,11 @@ static const struct pw_stmt statements[] = {
         "$6::float8 * interval '1 ms', $7, $8, $9::float8 * interval '1 ms', "
         "coalesce($10, false), "
         "case when $11 is not null then array_fill($11, array[cardinality($2)]) end, $12, "
-        "case when $13 is not null then array(select json_array_elements_text($13)) end)",
+        "case when $13 is not null then array(select json_array_elements_text($13)) end, "
+        "$14::float8 * interval '1 ms')",
         {PW_TYPE_TEXT, PW_TYPE_JSON_ARRAY, PW_TYPE_TEXT_ARRAY, PW_TYPE_TEXT, PW_TYPE_INT4,
             PW_TYPE_INT8, PW_TYPE_JSON, PW_TYPE_UUID_ARRAY, PW_TYPE_INT8, PW_TYPE_BOOL,
-            PW_TYPE_TEXT, PW_TYPE_BOOL, PW_TYPE_JSON},
+            PW_TYPE_TEXT, PW_TYPE_BOOL, PW_TYPE_JSON, PW_TYPE_INT8},
         false},
     [PW_STMT_RESULT] = {PW_STMT_RESULT, "pawl_result",
         "select status, output, error from pawl.result($1)", {PW_TYPE_UUID}, false},
@@ -125,13 +129,14 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.trigger(workflow => $1, input => coalesce($2, json '{}'), key => $3, "
         "tenant => coalesce($4, ''), priority => $5, delay => $6, metadata => $7, id => $8, "
         "key_ttl => $9, key_while_active => coalesce($10, false), limit_key => $11, "
-        "id_is_new => coalesce($12, false), tags => $13)",
+        "id_is_new => coalesce($12, false), tags => $13, expires => $14, "
+        "replace => coalesce($15, false), debounce => $16, debounce_max => $17)",
         {0}, true},
     [PW_STMT_CALL_TRIGGER_MANY] = {PW_STMT_CALL_TRIGGER_MANY, "pawl_call_trigger_many",
         "select * from pawl.trigger_many(workflow => $1, inputs => $2, keys => $3, tenant => "
         "coalesce($4, ''), priority => $5, delay => $6, metadata => $7, ids => $8, key_ttl "
         "=> $9, key_while_active => coalesce($10, false), limit_keys => $11, "
-        "ids_are_new => coalesce($12, false), tags => $13)",
+        "ids_are_new => coalesce($12, false), tags => $13, expires => $14)",
         {0}, true},
     [PW_STMT_CALL_EMIT] = {PW_STMT_CALL_EMIT, "pawl_call_emit",
         "select * from pawl.emit(topic => $1, payload => coalesce($2, json '{}'), key => "
@@ -150,7 +155,8 @@ static const struct pw_stmt statements[] = {
         "'1 s'), factor => coalesce($6, float8 '2'), cap => coalesce($7, interval '10 min'), "
         "jitter "
         "=> coalesce($8, float8 '0.2'), run_timeout => $9, step_timeout => $10, strict_order => "
-        "coalesce($11, false), description => $12)",
+        "coalesce($11, false), description => $12, key_limit => $13, fair => coalesce($14, "
+        "false), input_schema => $15)",
         {0}, true},
     [PW_STMT_CALL_ALTER_WORKFLOW] = {PW_STMT_CALL_ALTER_WORKFLOW, "pawl_call_alter_workflow",
         "select * from pawl.alter_workflow(name => $1, options => $2)", {0}, true},
@@ -158,7 +164,8 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.create_flow(name => $1, runtime => $2, priority => coalesce($3, 100), "
         "max_attempts => coalesce($4, 5), base => coalesce($5, interval '1 s'), factor => "
         "coalesce($6, float8 '2'), cap => coalesce($7, interval '10 min'), jitter => coalesce($8, "
-        "float8 '0.2'), run_timeout => $9, step_timeout => $10, description => $11)",
+        "float8 '0.2'), run_timeout => $9, step_timeout => $10, description => $11, "
+        "input_schema => $12)",
         {0}, true},
     [PW_STMT_CALL_ADD_STEP] = {PW_STMT_CALL_ADD_STEP, "pawl_call_add_step",
         "select * from pawl.add_step(flow => $1, step => $2, deps => coalesce($3, '{}'::text[]), "
@@ -195,7 +202,7 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.preview_bulk(act => $1, filter => $2)", {0}, true},
     [PW_STMT_CALL_BEGIN_BULK] = {PW_STMT_CALL_BEGIN_BULK, "pawl_call_begin_bulk",
         "select * from pawl.begin_bulk(act => $1, filter => $2, rate => coalesce($3, 100), why => "
-        "$4, by => $5, digest => $6)",
+        "$4, by => $5, digest => $6, rollback => coalesce($7, false), step => $8)",
         {0}, true},
     [PW_STMT_CALL_STOP_BULK] = {PW_STMT_CALL_STOP_BULK, "pawl_call_stop_bulk",
         "select * from pawl.stop_bulk(bulk => $1, by => $2)", {0}, true},
@@ -228,7 +235,7 @@ static const struct pw_stmt statements[] = {
     [PW_STMT_CALL_SET_LANE] = {PW_STMT_CALL_SET_LANE, "pawl_call_set_lane",
         "select * from pawl.set_lane(workflow => $1, limit_key => $2, key_limit => $3, weight => "
         "$4, "
-        "why => $5, by => $6, tenant => coalesce($7, ''))",
+        "why => $5, by => $6, tenant => coalesce($7, ''), key_rate => $8, key_burst => $9)",
         {0}, true},
     [PW_STMT_CALL_PAUSE_LANE] = {PW_STMT_CALL_PAUSE_LANE, "pawl_call_pause_lane",
         "select * from pawl.pause_lane(workflow => $1, limit_key => $2, why => $3, by => $4, "
@@ -336,6 +343,8 @@ static const struct pw_stmt statements[] = {
         "coalesce($3, "
         "100), only_flows => coalesce($4, false))",
         {0}, true},
+    [PW_STMT_CALL_GET_WORKFLOW] = {PW_STMT_CALL_GET_WORKFLOW, "pawl_call_get_workflow",
+        "select * from pawl.get_workflow(name => $1)", {0}, true},
     [PW_STMT_CALL_LIST_STEPS] = {PW_STMT_CALL_LIST_STEPS, "pawl_call_list_steps",
         "select * from pawl.list_steps(flow => $1)", {0}, true},
     [PW_STMT_CALL_LIST_CHILDREN] = {PW_STMT_CALL_LIST_CHILDREN, "pawl_call_list_children",
@@ -383,6 +392,8 @@ static const struct pw_stmt statements[] = {
         {0}, true},
     [PW_STMT_CALL_PROMETHEUS] = {PW_STMT_CALL_PROMETHEUS, "pawl_call_prometheus",
         "select * from pawl.prometheus()", {0}, true},
+    [PW_STMT_CALL_LIST_GRANTS] = {PW_STMT_CALL_LIST_GRANTS, "pawl_call_list_grants",
+        "select * from pawl.list_grants()", {0}, true},
     [PW_STMT_CALL_LIST_ACTIONS] = {PW_STMT_CALL_LIST_ACTIONS, "pawl_call_list_actions",
         "select * from pawl.list_actions(after => coalesce($1, bigint '0'), max_rows => "
         "coalesce($2, "

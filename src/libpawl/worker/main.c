@@ -75,6 +75,27 @@ code_of(pawl_status status, const pawl_error *error)
     }
 }
 
+/* The hint of an error, or else what the person who started the program can do. */
+static const char *
+hint_of(pawl_status status, const pawl_error *error)
+{
+    const char *hint = pawl_error_hint(error);
+
+    if (hint[0] != '\0')
+        return hint;
+    switch (code_of(status, error)) {
+    case CODE_NO_DATABASE:
+        return "Name the database with --database, PAWL_DATABASE_URL, or variables of libpq such "
+               "as PGHOST.";
+    case CODE_SCHEMA:
+        return "The owner of the database installs the engine: pawl install";
+    case CODE_FORBIDDEN:
+        return "The owner of the engine grants the right: pawl grant ROLE worker";
+    default:
+        return NULL;
+    }
+}
+
 /*
  * Writes a line to standard error with one call, so that lines of several threads stay whole. Control characters become dots. A line that
  * is too long is cut.
@@ -271,7 +292,7 @@ execute(struct program *program)
     (void)pthread_join(program->thread, NULL);
     if (program->status != PAWL_OK)
         print_error(program->options.program, pawl_error_message(program->error),
-            pawl_error_hint(program->error));
+            hint_of(program->status, program->error));
     code = code_of(program->status, program->error);
     pawl_error_free(program->error);
     return code;
@@ -290,7 +311,7 @@ run_worker(struct program *program, const pawl_declaration *table, size_t count,
     if (status == PAWL_OK) {
         code = execute(program);
     } else {
-        print_error(program->options.program, pawl_error_message(error), pawl_error_hint(error));
+        print_error(program->options.program, pawl_error_message(error), hint_of(status, error));
         code = code_of(status, error);
     }
     pawl_error_free(error);

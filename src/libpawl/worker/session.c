@@ -51,7 +51,7 @@ is_up(const pawl_worker *worker)
 static void
 close_control(pawl_worker *worker, const struct pw_error *error, int64_t now_us)
 {
-    pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_lost", "control", error);
+    pw_attempt_failed(worker, PAWL_LOG_WARNING, "connection_lost", "control", error, now_us);
     if (worker->session.state == PW_SESSION_NONE || worker->session.state == PW_SESSION_REGISTERING)
         pw_inbox_set_start_error(&worker->inbox, error, error->code == PAWL_ESCHEMA);
     pw_conn_close(worker->session.conn);
@@ -497,7 +497,7 @@ register_failed(pawl_worker *worker, const struct pw_error *error, int64_t now_u
     worker->session.register_at_us = pw_add_us(now_us,
         pw_backoff_us(
             &worker->rand, worker->session.register_tries, register_base_us, register_cap_us));
-    pw_log_error(&worker->settings.logger, PAWL_LOG_ERROR, "register_failed", NULL, error);
+    pw_attempt_failed(worker, PAWL_LOG_ERROR, "register_failed", NULL, error, now_us);
     pw_inbox_set_start_error(&worker->inbox, error, !error->retryable);
 }
 
@@ -525,6 +525,7 @@ registered(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t
         return;
     worker->session.state = PW_SESSION_LIVE;
     worker->session.register_tries = 0;
+    pw_attempts_over(worker);
     worker->session.heartbeat_every_us = pw_ms_to_us(every_ms < 100 ? 100 : every_ms);
     worker->session.heartbeat_at_us = pw_add_us(now_us, worker->session.heartbeat_every_us);
     worker->claimer.at_us = now_us;
@@ -567,6 +568,7 @@ heard(pawl_worker *worker, struct pw_reply *reply, int64_t sent_us, int64_t now_
     if (pw_rows_count(&reply->rows) > 0 && pw_rows_int4(&reply->rows, 0, 0, &epoch) &&
         !check_epoch(worker, epoch, now_us))
         return;
+    pw_attempts_over(worker);
     if (!reply->unreplicated)
         set_lease(worker, sent_us);
     if (pw_rows_count(&reply->rows) > 0 && pw_rows_bool(&reply->rows, 0, 4, &tick_due) && tick_due)

@@ -31,6 +31,7 @@
 #include "libpawl/common/statements.h"
 #include "libpawl/run/run.h"
 #include "libpawl/run/task.h"
+#include "libpawl/worker/attempts.h"
 #include "libpawl/worker/claimer.h"
 #include "libpawl/worker/handlers.h"
 #include "libpawl/worker/inbox.h"
@@ -82,6 +83,7 @@ struct pawl_worker {
 
     /* Used by the I/O thread only. */
     struct pw_session session;
+    struct pw_attempts attempts;
     struct pw_tick tick;
     struct pw_width width;
     struct pw_claimer claimer;

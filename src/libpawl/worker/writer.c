@@ -114,7 +114,7 @@ pw_writer_broken(
     pawl_worker *worker, struct pw_writer *writer, const struct pw_error *error, int64_t now_us)
 {
     assert(error != NULL);
-    pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_lost", NULL, error);
+    pw_attempt_failed(worker, PAWL_LOG_WARNING, "connection_lost", NULL, error, now_us);
     pw_conn_close(writer->conn);
     writer->conn = NULL;
     if (writer->is_up)
@@ -141,7 +141,7 @@ open_writer(pawl_worker *worker, struct pw_writer *writer, int64_t now_us)
         writer->open_tries++;
         writer->open_at_us = pw_add_us(
             now_us, pw_backoff_us(&worker->rand, writer->open_tries, open_base_us, open_cap_us));
-        pw_log_error(&worker->settings.logger, PAWL_LOG_WARNING, "connection_refused", NULL, &err);
+        pw_attempt_failed(worker, PAWL_LOG_WARNING, "connection_refused", NULL, &err, now_us);
         return;
     }
     writer->open_at_us = pw_add_us(now_us, pw_ms_to_us(worker->settings.connect_timeout_ms));

@@ -34,6 +34,7 @@ read_many(const pawl_trigger *trigger)
 static void
 options_are_read_as_what_they_are(void **state)
 {
+    static const char *const single[] = {"replace", "debounce_ms", "debounce_max_ms"};
     pawl_trigger *trigger = pawl_trigger_new("w");
     struct pw_trigger_values values;
 
@@ -45,6 +46,10 @@ options_are_read_as_what_they_are(void **state)
     pawl_trigger_set(trigger, "delay_ms", "10");
     pawl_trigger_set(trigger, "key_ttl_ms", "1");
     pawl_trigger_set(trigger, "key_while_active", "on");
+    pawl_trigger_set(trigger, "expires_ms", "2");
+    pawl_trigger_set(trigger, "replace", "on");
+    pawl_trigger_set(trigger, "debounce_ms", "3");
+    pawl_trigger_set(trigger, "debounce_max_ms", "4");
     pawl_trigger_set(trigger, "id", "01900000-0000-7000-8000-0000000000AB");
     pawl_trigger_set(trigger, "key", "k");
     pawl_trigger_set(trigger, "key", "l");
@@ -52,6 +57,10 @@ options_are_read_as_what_they_are(void **state)
     assert_true(values.has_priority && values.has_delay && values.has_key_ttl &&
         values.key_while_active && values.has_id);
     assert_int_equal(values.priority, 32767);
+    assert_int_equal(values.expires_ms, 2);
+    assert_true(values.replace);
+    assert_int_equal(values.debounce_ms, 3);
+    assert_int_equal(values.debounce_max_ms, 4);
     assert_int_equal(values.delay_ms, 10);
     assert_int_equal(values.key_ttl_ms, 1);
     assert_int_equal(values.id.bytes[15], 0xab);
@@ -60,7 +69,12 @@ options_are_read_as_what_they_are(void **state)
     pawl_trigger_set(trigger, "key", NULL);
     assert_int_equal(read_many(trigger), PAWL_EINVAL);
     pawl_trigger_set(trigger, "id", NULL);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(read_many(trigger), PAWL_EINVAL);
+        pawl_trigger_set(trigger, single[i], NULL);
+    }
     assert_int_equal(read_many(trigger), PAWL_OK);
+    pawl_trigger_set(trigger, "expires_ms", NULL);
     pawl_trigger_free(trigger);
 }
 
@@ -69,6 +83,7 @@ what_is_wrong_can_be_taken_back(void **state)
 {
     static const char *const bad[][2] = {{"priority", "32768"}, {"priority", ""},
         {"delay_ms", "1s"}, {"key_ttl_ms", "0"}, {"key_while_active", "yes"}, {"id", "x"},
+        {"expires_ms", "0"}, {"replace", "1"}, {"debounce_ms", ""}, {"debounce_max_ms", "-1"},
         {"nothing", "x"}};
     pawl_trigger *trigger = pawl_trigger_new("w");
     struct pw_trigger_values values;
