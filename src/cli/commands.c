@@ -60,7 +60,7 @@ static const char *const inspect[] = {"run list", "run show", "why", "top", "run
     "run logs", "run history", "run children", "run failures", "run count", "find", "stats",
     "metrics", "queue list", "lane list", "worker list", "wait list", "approval list", "event list",
     "schedule list", "schedule show", "schedule why", "schedule skips", "subscription list",
-    "action list", NULL};
+    "role list", "action list", NULL};
 static const char *const act[] = {"approve", "reject", "signal", "emit", "run cancel", "run retry",
     "run pause", "run resume", "run wake", "run fork", "run kill", "run purge",
     "run rollback retry", "run rollback skip", "bulk begin", "bulk list", "bulk stop", NULL};

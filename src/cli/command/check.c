@@ -82,7 +82,7 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
     int64_t us; /* or a count; only read to check it */
     size_t size;
 
-    switch (kind) {
+    switch ((int)kind) {
     case KIND_CHOICE:
         if (choices == NULL || check_choice(choices, value, &size) != NULL)
             return EXIT_OK;
@@ -128,12 +128,7 @@ check(enum kind kind, const char *dashes, const char *name, const char *choices,
             "Names are dotted and lower case, of a-z, 0-9, _ and -, at most 200 characters: "
             "billing.invoice.v1",
             "not a workflow name: \"%s\"", value);
-    case KIND_END:
-    case KIND_FLAG:
-    case KIND_TEXT:
-    case KIND_QUEUE:
-    case KIND_JSON:
-    case KIND_FILE:
+    default: /* the database knows what is right */
         break;
     }
     return EXIT_OK;

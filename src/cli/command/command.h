@@ -25,8 +25,11 @@ enum kind {
     KIND_FILE,
     KIND_WORKFLOW,
     KIND_QUEUE,
-    KIND_RUN, /* a run's id, or the beginning of an id */
-    KIND_ID,  /* a whole id, of a run or an event */
+    KIND_RUN,  /* a run's id, or the beginning of an id */
+    KIND_ID,   /* a whole id, of a run or an event */
+    KIND_STEP, /* of the run that the same line names; so are the next two */
+    KIND_APPROVAL,
+    KIND_SIGNAL,
 };
 
 /* An option, such as --since 2h. */

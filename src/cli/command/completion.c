@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command/completion.h"
 
+#include "base/json_read.h"
+#include "cli/command/check.h"
 #include "cli/command/command.h"
 #include "cli/command/run_id.h"
 #include "cli/report/exit.h"
@@ -106,13 +108,13 @@ struct offer {
 
 /*
  * A shell puts an offered name on the command line as it is. Names of pawl have only these characters; a schema of that name that another role
- * owns could return a name that the shell would execute.
+ * owns could return a name that the shell would execute. A # begins a comment only at the beginning of a word.
  */
 static bool
 is_harmless(const char *name)
 {
-    return name[0] != '-' &&
-        name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-")] ==
+    return name[0] != '-' && name[0] != '#' &&
+        name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-#")] ==
         '\0';
 }
 
@@ -154,6 +156,63 @@ list_queues(struct invocation *invocation, const struct offer *offer)
     pawl_rows_free(rows);
 }
 
+/* The steps of a run that have a record or are in progress. */
+static void
+list_steps(struct invocation *invocation, const struct offer *offer, const char *run)
+{
+    pawl_rows *rows = NULL;
+    struct pw_json_walk walk;
+    struct pw_json key;
+    struct pw_json value;
+    const char *steps;
+
+    (void)invocation_verb(invocation, &rows, "get_run", "run", run, NULL);
+    steps = pawl_rows_text(rows, 0, "steps");
+    if (steps != NULL) {
+        pw_json_walk(&walk, (struct pw_json){steps, strlen(steps)});
+        while (pw_json_walk_next(&walk, &key, &value)) {
+            char name[NAME_MAX_SIZE];
+
+            if (pawl_json_text((pawl_bytes){value.data, value.size}, "/name", name, sizeof(name)) ==
+                PAWL_OK)
+                offer_name(offer, name);
+        }
+    }
+    pawl_rows_free(rows);
+}
+
+/* Lists the approvals or signals, as kind says, that a run waits for. */
+static void
+list_waits(
+    struct invocation *invocation, const struct offer *offer, const char *run, const char *kind)
+{
+    pawl_rows *rows = NULL;
+
+    (void)invocation_verb(invocation, &rows, "list_waits", "only_run", run, NULL);
+    for (size_t row = 0; row < pawl_rows_count(rows); row++) {
+        const char *what = pawl_rows_text(rows, row, "kind");
+
+        if (what != NULL && strcmp(what, kind) == 0)
+            offer_name(offer, pawl_rows_text(rows, row, "topic"));
+    }
+    pawl_rows_free(rows);
+}
+
+/* Lists what the run that was typed ahead has, which may be the beginning of an id. */
+static void
+list_of_run(
+    struct invocation *invocation, const struct offer *offer, enum kind kind, const char *run)
+{
+    if (run == NULL ||
+        (!check_is_run_id(run) &&
+            (!run_id_is_beginning(run) || run_id_complete(invocation, &run) != EXIT_OK)))
+        return;
+    if (kind == KIND_STEP)
+        list_steps(invocation, offer, run);
+    else
+        list_waits(invocation, offer, run, kind == KIND_SIGNAL ? "signal" : "approval");
+}
+
 /* Ends the program: the shell then offers nothing. */
 static void
 give_up(int number)
@@ -173,10 +232,10 @@ limit_time(void)
     (void)setitimer(ITIMER_REAL, &limit, NULL);
 }
 
-/* Lists the values of an option or operand of this kind. Returns EXIT_OK if a file name is possible as well. */
+/* Lists the values of an option or operand of this kind. run: the run that was typed ahead, or NULL. Returns EXIT_OK if a file name is possible as well. */
 static int
 list_values(FILE *out, struct invocation *invocation, enum kind kind, const char *choices,
-    const char *typed)
+    const char *run, const char *typed)
 {
     struct offer offer = {out, typed};
 
@@ -196,6 +255,12 @@ list_values(FILE *out, struct invocation *invocation, enum kind kind, const char
         limit_time();
         (void)run_id_search(invocation, run_id_is_beginning(typed) ? typed : "", RUNS_OFFERED,
             offer_run, &offer, NULL);
+        return EXIT_NOT_FOUND;
+    case KIND_STEP:
+    case KIND_APPROVAL:
+    case KIND_SIGNAL:
+        limit_time();
+        list_of_run(invocation, &offer, kind, run);
         return EXIT_NOT_FOUND;
     case KIND_TEXT:
     case KIND_FILE:
@@ -234,7 +299,8 @@ find_option_taking(const struct command *command, const char *word)
 struct place {
     const struct option *option;
     const struct operand *operand;
-    bool rest; /* after "--": arguments of another program */
+    const char *run; /* the first word that names a run, or NULL */
+    bool rest;       /* after "--": arguments of another program */
 };
 
 static struct place
@@ -254,9 +320,12 @@ find_place(struct invocation *invocation, const struct command *command, int cou
             place.option = option;
         else if (option != NULL)
             i++;
-        else if (words[i][0] != '-' && place.operand != NULL && place.operand->kind != KIND_END &&
-            !place.operand->many)
-            place.operand++;
+        else if (words[i][0] != '-' && place.operand != NULL && place.operand->kind != KIND_END) {
+            if (place.operand->kind == KIND_RUN && place.run == NULL)
+                place.run = words[i];
+            if (!place.operand->many)
+                place.operand++;
+        }
         if (option != NULL && i < count && strcmp(option->name, "database") == 0 &&
             place.option == NULL)
             (void)invocation_add_database(invocation, words[i]);
@@ -281,7 +350,7 @@ completion_list(FILE *out, struct invocation *invocation, int count, char **word
     last = words[count - 1];
     place = find_place(invocation, NULL, ahead, words);
     if (place.option != NULL)
-        return list_values(out, invocation, place.option->kind, place.option->choices, last);
+        return list_values(out, invocation, place.option->kind, place.option->choices, NULL, last);
     words += ahead;
     count -= ahead;
     command = command_find(count - 1, words, &used, &group);
@@ -296,7 +365,8 @@ completion_list(FILE *out, struct invocation *invocation, int count, char **word
     if (place.rest)
         return EXIT_OK;
     if (place.option != NULL)
-        return list_values(out, invocation, place.option->kind, place.option->choices, last);
+        return list_values(
+            out, invocation, place.option->kind, place.option->choices, place.run, last);
     if (begins(last, "-")) {
         const char *name = begins(last, "--") ? last + 2 : "";
 
@@ -309,7 +379,8 @@ completion_list(FILE *out, struct invocation *invocation, int count, char **word
     if (place.operand == NULL || place.operand->kind == KIND_END)
         return EXIT_NOT_FOUND;
     invocation->command = command;
-    return list_values(out, invocation, place.operand->kind, place.operand->choices, last);
+    return list_values(
+        out, invocation, place.operand->kind, place.operand->choices, place.run, last);
 }
 
 static const struct {

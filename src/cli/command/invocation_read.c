@@ -11,6 +11,7 @@
 
 enum {
     OPTIONS_MAX = 64, /* of one command */
+    GUESSES = 3,
 };
 
 static const struct option *
@@ -101,15 +102,72 @@ find_elsewhere(const struct invocation *invocation, const char *word)
     return NULL;
 }
 
+/* Other names of an option, which users know from other programs. */
+static const struct {
+    const char *word;
+    const char *option;
+} synonyms[] = {
+    {"retries", "max-attempts"},
+    {"tries", "max-attempts"},
+    {"delay", "in"},
+    {"after", "in"},
+    {"timezone", "zone"},
+    {"tz", "zone"},
+    {"state", "status"},
+    {"reason", "why"},
+    {"user", "by"},
+    {"data", "input"},
+    {"payload", "input"},
+    {"concurrency", "key-limit"},
+    {"format", "output"},
+    {"count", "limit"},
+};
+
+/* Returns true if one of the words of an option's name is word: "timeout" of "run-timeout". */
+static bool
+has_part(const char *name, const char *word, size_t size)
+{
+    for (const char *at = name; size > 0 && (at = strstr(at, word)) != NULL; at++)
+        if ((at == name || at[-1] == '-') && (at[size] == '\0' || at[size] == '-'))
+            return true;
+    return false;
+}
+
+/* Writes "Did you mean --run-timeout or --step-timeout?", or leaves hint empty. names ends with NULL. */
+static void
+guess_option(const char *const *names, const char *word, char *hint, size_t size)
+{
+    char name[60];
+    const char *nearest;
+    size_t used = 0;
+    size_t found = 0;
+
+    (void)snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+    for (size_t i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++)
+        for (size_t j = 0; strcmp(synonyms[i].word, name) == 0 && names[j] != NULL; j++)
+            if (strcmp(synonyms[i].option, names[j]) == 0) {
+                (void)snprintf(hint, size, "Did you mean --%s?", names[j]);
+                return;
+            }
+    for (size_t i = 0; names[i] != NULL && found < GUESSES && used < size; i++)
+        if (has_part(names[i], name, strlen(name)))
+            used += (size_t)snprintf(hint + used, size - used, "%s--%s",
+                found++ == 0 ? "Did you mean " : " or ", names[i]);
+    if (found > 0 && used + 1 < size)
+        (void)snprintf(hint + used, size - used, "?");
+    nearest = found > 0 ? NULL : check_nearest(name, names);
+    if (nearest != NULL)
+        (void)snprintf(hint, size, "Did you mean --%s?", nearest);
+}
+
 static int
 unknown_option(const struct invocation *invocation, const char *word)
 {
     const struct option *lists[] = {invocation->command->options, common_options};
     const char *names[OPTIONS_MAX] = {NULL};
-    const char *nearest = NULL;
     const char *other = find_elsewhere(invocation, word);
     size_t count = 0;
-    char hint[200];
+    char hint[200] = "";
 
     if (other != NULL)
         return exit_saying(EXIT_USAGE, other, "there is no option \"%s\"", word);
@@ -118,13 +176,11 @@ unknown_option(const struct invocation *invocation, const char *word)
              option != NULL && option->kind != KIND_END && count + 1 < OPTIONS_MAX; option++)
             names[count++] = option->name;
     if (strncmp(word, "--", 2) == 0)
-        nearest = check_nearest(word + 2, names);
-    if (nearest != NULL)
-        (void)snprintf(hint, sizeof(hint), "Did you mean --%s?", nearest);
-    else if (invocation->operand_count > 0 && passes_on(invocation->command))
+        guess_option(names, word + 2, hint, sizeof(hint));
+    if (hint[0] == '\0' && invocation->operand_count > 0 && passes_on(invocation->command))
         (void)snprintf(
             hint, sizeof(hint), "If it is for %s, write -- before it.", invocation->operands[0]);
-    else
+    else if (hint[0] == '\0')
         (void)snprintf(hint, sizeof(hint), "See: pawl %s --help", invocation->command->name);
     return exit_saying(EXIT_USAGE, hint, "there is no option \"%s\"", word);
 }

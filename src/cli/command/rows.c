@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 #include "cli/report/exit.h"
+#include "cli/show/list_text.h"
 #include "cli/show/term.h"
 #include "cli/show/time_text.h"
 
@@ -19,6 +20,7 @@ enum {
     GAP = 2,
     KEEP = 16, /* columns that a cell keeps while a later column can be left out instead */
     LEAST = 6,
+    NAME_LEAST = 14, /* columns of the names of a single row */
     ID_SIZE = 36,
 };
 
@@ -32,6 +34,7 @@ struct table {
     size_t wanted[COLUMNS_MAX];
     size_t widths[COLUMNS_MAX];
     size_t count;
+    struct pw_buf list; /* the text of the last list that cell() returned */
 };
 
 /* Chooses the columns that the command names, or all columns. */
@@ -90,9 +93,9 @@ write_number(char room[static TIME_TEXT_SIZE], const char *text)
         (void)snprintf(room, TIME_TEXT_SIZE, "%.3g", number);
 }
 
-/* Returns the human-readable text of a cell; in room if the text had to be converted. */
+/* Returns the human-readable text of a cell, until the next call; in room, or in the table, if the text had to be converted. */
 static const char *
-cell(const struct table *table, size_t row, size_t column, char room[static TIME_TEXT_SIZE])
+cell(struct table *table, size_t row, size_t column, char room[static TIME_TEXT_SIZE])
 {
     const char *name = table->names[column];
     const char *text = pawl_rows_text(table->places[row].rows, table->places[row].row, name);
@@ -114,6 +117,10 @@ cell(const struct table *table, size_t row, size_t column, char room[static TIME
     case PAWL_TYPE_NUMBER:
         write_number(room, text);
         return room;
+    case PAWL_TYPE_LIST:
+        pw_buf_clear(&table->list);
+        list_text_write(&table->list, text);
+        return pw_buf_text(&table->list);
     default:
         return text;
     }
@@ -263,6 +270,8 @@ add_object(struct pw_buf *json, const pawl_rows *rows, size_t row)
             pw_buf_adds(json, text[0] == 't' ? "true" : "false");
         else if (type == PAWL_TYPE_JSON)
             add_raw(json, text);
+        else if (type == PAWL_TYPE_LIST)
+            list_text_write_json(json, text);
         else if (type == PAWL_TYPE_NUMBER && strpbrk(text, "nN") == NULL) /* NaN, Infinity */
             pw_buf_adds(json, text);
         else
@@ -341,7 +350,9 @@ rows_show_places(const struct invocation *invocation, const pawl_rows *form,
             return exit_saying(EXIT_OTHER, NULL, "out of memory");
     }
     choose_columns(&table, invocation, names);
+    pw_buf_init(&table.list, line_max);
     show_table(&table);
+    pw_buf_done(&table.list);
     free(names);
     return EXIT_OK;
 }
@@ -368,20 +379,27 @@ rows_show_lines(const struct invocation *invocation, const pawl_rows *rows)
     const struct rows_place only = {rows, 0};
     struct table table = {.form = rows, .places = &only, .row_count = 1};
     char room[TIME_TEXT_SIZE];
+    int width = NAME_LEAST;
 
     if (invocation->output != OUTPUT_TABLE)
         return rows_show(invocation, rows);
+    pw_buf_init(&table.list, line_max);
     for (size_t i = 0; i < pawl_rows_column_count(rows) && i < COLUMNS_MAX; i++) {
-        const char *text;
-
         table.names[i] = pawl_rows_column_name(rows, i);
-        text = cell(&table, 0, i, room);
-        if (text[0] == '\0')
+        if ((int)strlen(table.names[i]) > width && cell(&table, 0, i, room)[0] != '\0')
+            width = (int)strlen(table.names[i]);
+    }
+    for (size_t i = 0; i < pawl_rows_column_count(rows) && i < COLUMNS_MAX; i++) {
+        const char *text = cell(&table, 0, i, room);
+
+        /* The cursor continues a list; this is not one. */
+        if (text[0] == '\0' || strcmp(table.names[i], "next_cursor") == 0)
             continue;
-        (void)printf("%s%-14s%s ", term_style(TERM_OUT, TERM_DIM), table.names[i],
+        (void)printf("%s%-*s%s ", term_style(TERM_OUT, TERM_DIM), width, table.names[i],
             term_style(TERM_OUT, TERM_PLAIN));
         term_print(stdout, text);
         (void)fputc('\n', stdout);
     }
+    pw_buf_done(&table.list);
     return EXIT_OK;
 }

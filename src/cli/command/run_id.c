@@ -181,9 +181,8 @@ say_ambiguous(const char *beginning, const struct candidates *candidates)
     return code;
 }
 
-/* Replaces a beginning by the id that it stands for. */
-static int
-complete(struct invocation *invocation, const char **text)
+int
+run_id_complete(struct invocation *invocation, const char **text)
 {
     struct candidates candidates = {0};
     bool whole = true;
@@ -217,7 +216,7 @@ run_id_complete_all(struct invocation *invocation)
          operand->kind != KIND_END;
          i++) {
         if (operand->kind == KIND_RUN && !check_is_run_id(invocation->operands[i]))
-            code = complete(invocation, &invocation->operands[i]);
+            code = run_id_complete(invocation, &invocation->operands[i]);
         if (!operand->many)
             operand++;
     }
@@ -225,7 +224,7 @@ run_id_complete_all(struct invocation *invocation)
         struct given *given = &invocation->given[i];
 
         if (given->option->kind == KIND_RUN && !check_is_run_id(given->value))
-            code = complete(invocation, &given->value);
+            code = run_id_complete(invocation, &given->value);
     }
     return code;
 }

@@ -28,6 +28,9 @@ bool run_id_is_beginning(const char *text);
 int run_id_search(struct invocation *invocation, const char *beginning, size_t most,
     void (*found)(void *context, const pawl_rows *rows, size_t row), void *context, bool *whole);
 
+/* Replaces the beginning of an id by the id of the only run that has it. Returns EXIT_OK, or prints why not and returns the exit code. */
+int run_id_complete(struct invocation *invocation, const char **text);
+
 /* Replaces each operand and option of KIND_RUN that is only a beginning by the id. Returns EXIT_OK or the exit code. */
 int run_id_complete_all(struct invocation *invocation);
 

@@ -97,6 +97,51 @@ add_command(struct pw_buf *out, const char *why, const struct command *command, 
         pw_buf_adds(out, " --all");
 }
 
+/* Returns the name of the workflow in a sentence about a missing worker, if it begins so; else NULL. */
+static const char *
+find_workflow(const char *why, const char *beginning)
+{
+    static const char *const before[] = {" handler for ", " last worker for ", " takes runs of "};
+
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+        const char *at = strstr(why, before[i]);
+
+        if (at != NULL && strncmp(at + strlen(before[i]), beginning, strlen(beginning)) == 0)
+            return at + strlen(before[i]);
+    }
+    return NULL;
+}
+
+/*
+ * Says how to start the worker that is missing, where it is a command: for shell.HOST.FILE-DIGEST, a run of pawl run-script, and for
+ * crontab.NAME. Takes made, and returns it or a longer text.
+ */
+static char *
+add_starter(char *made, const char *run_id)
+{
+    static const char start[] = " Start one.";
+    char *at = made == NULL ? NULL : strstr(made, start);
+    const char *script = at == NULL ? NULL : find_workflow(made, "shell.");
+    struct pw_buf out;
+
+    if (at == NULL || (script == NULL && find_workflow(made, "crontab.") == NULL))
+        return made;
+    pw_buf_init(&out, text_max);
+    pw_buf_add(&out, made, (size_t)(at - made));
+    if (script != NULL) {
+        script += strlen("shell.");
+        pw_buf_addf(&out, " Resume it on %.*s: pawl run-script --run %s",
+            (int)strcspn(script, ". ,"), script, run_id);
+    } else {
+        pw_buf_adds(&out, " Start one: pawl worker --crontab");
+    }
+    pw_buf_adds(&out, at + strlen(start));
+    free(made);
+    made = pw_buf_ok(&out) ? strdup(pw_buf_text(&out)) : NULL;
+    pw_buf_done(&out);
+    return made;
+}
+
 char *
 why_text(const char *why, const char *run_id)
 {
@@ -129,5 +174,5 @@ why_text(const char *why, const char *run_id)
     pw_buf_adds(&out, rest);
     made = pw_buf_ok(&out) ? strdup(pw_buf_text(&out)) : NULL;
     pw_buf_done(&out);
-    return made;
+    return add_starter(made, run_id);
 }

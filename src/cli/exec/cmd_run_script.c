@@ -9,6 +9,7 @@
 #include "cli/exec/exec.h"
 #include "cli/exec/job.h"
 #include "cli/exec/run_asker.h"
+#include "cli/exec/script_input.h"
 #include "cli/report/exit.h"
 #include "cli/script/frame.h"
 #include "cli/show/term.h"
@@ -66,7 +67,7 @@ add_name(char *name, const char *text, size_t most, char mark)
 
 /* The run's input identifies the script: {"file": …, "arguments": […]}. */
 static void
-make_input(struct script *script, const struct invocation *invocation)
+make_input(struct script *script, const struct script_input *from)
 {
     struct pw_json_writer writer;
 
@@ -77,10 +78,8 @@ make_input(struct script *script, const struct invocation *invocation)
     pw_json_add_text(&writer, script->path);
     pw_json_key(&writer, "arguments");
     pw_json_open(&writer, '[');
-    for (size_t i = 1; i < invocation->operand_count; i++)
-        pw_json_add_text(&writer, invocation->operands[i]);
-    for (size_t i = 0; invocation->rest != NULL && invocation->rest[i] != NULL; i++)
-        pw_json_add_text(&writer, invocation->rest[i]);
+    for (size_t i = 0; from->arguments[i] != NULL; i++)
+        pw_json_add_text(&writer, from->arguments[i]);
     pw_json_close(&writer);
     pw_json_close(&writer);
 }
@@ -161,26 +160,22 @@ make_names(struct script *script, const char *host)
 
 /* Makes the command line: the file itself if it is executable, else sh with the file. */
 static bool
-make_words(struct script *script, const struct invocation *invocation)
+make_words(struct script *script, const struct script_input *from)
 {
     static char shell[] = "sh";
     size_t count = 0;
-    size_t rest = 0;
 
-    while (invocation->rest != NULL && invocation->rest[rest] != NULL)
-        rest++;
-    script->words = calloc(invocation->operand_count + rest + 2, sizeof(*script->words));
+    while (from->arguments[count] != NULL)
+        count++;
+    script->words = calloc(count + 3, sizeof(*script->words));
     if (script->words == NULL)
         return false;
+    count = 0;
     if (access(script->path, X_OK) != 0)
         script->words[count++] = shell;
     script->words[count++] = script->path;
-    for (size_t i = 1; i < invocation->operand_count; i++)
-        if ((script->words[count++] = strdup(invocation->operands[i])) == NULL)
-            return false;
-    for (size_t i = 0; i < rest; i++)
-        if ((script->words[count++] = strdup(invocation->rest[i])) == NULL)
-            return false;
+    for (size_t i = 0; from->arguments[i] != NULL; i++)
+        script->words[count++] = from->arguments[i];
     return true;
 }
 
@@ -210,31 +205,34 @@ check_file(const char *path)
 }
 
 static int
-make_script(struct script *script, const struct invocation *invocation)
+make_script(struct script *script, const struct script_input *from)
 {
     char host[HOST_NAME_MAX + 1] = "localhost";
     int code;
 
-    if (realpath(invocation_operand(invocation, 0), script->path) == NULL)
-        return exit_saying(
-            EXIT_OTHER, NULL, "cannot find \"%s\": %m", invocation_operand(invocation, 0));
+    if (realpath(from->file, script->path) == NULL)
+        return exit_saying(EXIT_OTHER, NULL, "cannot find \"%s\": %m", from->file);
     code = check_file(script->path);
     if (code != EXIT_OK)
         return code;
     (void)gethostname(host, sizeof(host) - 1);
-    make_input(script, invocation);
-    if (!pw_buf_ok(&script->input) || !make_words(script, invocation))
+    make_input(script, from);
+    if (!pw_buf_ok(&script->input) || !make_words(script, from))
         return exit_saying(EXIT_OTHER, NULL, "the arguments are too many, or memory is short");
     make_names(script, host);
+    /* 1. A run was started on another machine, which has a file at the same place, too. 2. Its command is executed here. */
+    /* guard:script_of_this_host */
+    if (from->workflow != NULL && strcmp(from->workflow, script->workflow) != 0)
+        return exit_saying(EXIT_REFUSED,
+            "Resume it on the host that started it, which is a part of the name of its workflow.",
+            "the run is of workflow %s, and here its script would be %s", from->workflow,
+            script->workflow);
     return EXIT_OK;
 }
 
 static void
 free_script(struct script *script)
 {
-    for (size_t i = 0; script->words != NULL && script->words[i] != NULL; i++)
-        if (script->words[i] != script->path && (i > 0 || script->words[1] != script->path))
-            free(script->words[i]);
     free(script->words);
     pw_buf_done(&script->input);
 }
@@ -277,6 +275,16 @@ say_holder(struct invocation *invocation, const struct script *script)
     pawl_rows_free(rows);
 }
 
+static void
+say_begin(struct invocation *invocation, const struct script *script)
+{
+    bool created = (script->flags & PAWL_CREATED) != 0;
+
+    (void)fprintf(stderr, "pawl: %s run %s\n", created ? "started" : "resumes", script->run_id);
+    if (!created)
+        say_holder(invocation, script);
+}
+
 /* Triggers the run, or finds the run of an earlier call that has not ended. */
 static int
 trigger(struct invocation *invocation, struct script *script)
@@ -293,10 +301,7 @@ trigger(struct invocation *invocation, struct script *script)
     status = pawl_client_trigger(invocation->client, made, script->run_id, &script->flags, &error);
     pawl_trigger_free(made);
     if (status == PAWL_OK)
-        (void)fprintf(stderr, "pawl: %s run %s\n",
-            (script->flags & PAWL_CREATED) != 0 ? "started" : "resumes", script->run_id);
-    if (status == PAWL_OK && (script->flags & PAWL_CREATED) == 0)
-        say_holder(invocation, script);
+        say_begin(invocation, script);
     return exit_with_verb(status, error, "trigger");
 }
 
@@ -402,7 +407,9 @@ run(struct invocation *invocation, struct script *script, const pawl_config *con
         code = exec_start(&exec);
     if (code == EXIT_OK)
         code = invocation_connect(invocation);
-    if (code == EXIT_OK)
+    if (code == EXIT_OK && script->run_id[0] != '\0')
+        say_begin(invocation, script);
+    else if (code == EXIT_OK)
         code = trigger(invocation, script);
     if (code == EXIT_OK) {
         asker = run_asker_start(invocation->client, script->run_id);
@@ -453,9 +460,15 @@ static int
 run_script(struct invocation *invocation)
 {
     struct script script = {0};
+    struct script_input input;
     pawl_config *config = NULL;
-    int code = make_script(&script, invocation);
+    int code = script_input_read(&input, invocation);
 
+    if (code == EXIT_OK)
+        code = make_script(&script, &input);
+    if (code == EXIT_OK && invocation_has(invocation, "run"))
+        (void)snprintf(
+            script.run_id, sizeof(script.run_id), "%s", invocation_option(invocation, "run"));
     if (code == EXIT_OK)
         code = invocation_config(invocation, &config);
     /* One run needs only one connection. The lease is short, so that the run of a killed process becomes claimable soon. */
@@ -471,6 +484,7 @@ run_script(struct invocation *invocation)
         code = run(invocation, &script, config);
     pawl_config_free(config);
     free_script(&script);
+    script_input_free(&input);
     return code;
 }
 
@@ -481,16 +495,18 @@ const struct command cmd_run_script[] = {
             "Nothing needs to be set up: this is the worker, for this one run. Inside, pawl step, "
             "sleep, wait, child, set and get are what makes the script durable.\n\n"
             "If it is ended in the middle, by Ctrl-C, kill -9 or a power cut, the same command "
-            "resumes the unfinished run: same host, same file, same arguments. Once the run "
-            "has ended, the same command begins a new one; after pawl run retry RUN it continues a "
-            "run that failed.\n\n"
+            "resumes the unfinished run: same host, same file, same arguments; so does --run with "
+            "its id, which needs the right to read runs. Both execute the script in the current "
+            "directory. Once the run has ended, the same command "
+            "begins a new one; after pawl run retry RUN it continues a run that failed.\n\n"
             "What the script writes to standard output is the run's output, and is printed when it "
             "has ended; standard error is shown at once.",
         .operands =
             (const struct operand[]){
                 {.kind = KIND_FILE,
                     .value = "FILE",
-                    .summary = "the script; executed with sh unless it is executable"},
+                    .summary = "the script; executed with sh unless it is executable",
+                    .optional = true},
                 {.kind = KIND_TEXT,
                     .value = "ARGUMENT",
                     .summary = "an argument of the script; after -- if it begins with a dash",
@@ -500,6 +516,10 @@ const struct command cmd_run_script[] = {
             },
         .options =
             (const struct option[]){
+                {.kind = KIND_RUN,
+                    .name = "run",
+                    .value = "RUN",
+                    .summary = "resume this run, instead of a FILE"},
                 {.kind = KIND_TEXT,
                     .name = "set",
                     .value = "SETTING=VALUE",
@@ -511,6 +531,7 @@ const struct command cmd_run_script[] = {
             (const struct example[]){
                 {"pawl run-script examples/shell/backup.sh /srv/data /backups",
                     "executes it to its end, however often it is interrupted"},
+                {"pawl run-script --run 01a1eb22", "resumes an unfinished run by its id"},
                 {NULL, NULL},
             },
         .act = run_script},

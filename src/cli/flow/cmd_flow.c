@@ -110,7 +110,7 @@ write_options(struct pw_json_writer *json, const pawl_rows *flow)
 {
     static const struct {
         const char *name;
-        bool number;
+        bool raw; /* is JSON already */
     } options[] = {
         {"description", false},
         {"runtime", false},
@@ -122,6 +122,7 @@ write_options(struct pw_json_writer *json, const pawl_rows *flow)
         {"jitter", true},
         {"run_timeout", false},
         {"step_timeout", false},
+        {"input_schema", true},
     };
 
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
@@ -130,7 +131,7 @@ write_options(struct pw_json_writer *json, const pawl_rows *flow)
         if (text == NULL)
             continue;
         pw_json_key(json, options[i].name);
-        if (options[i].number)
+        if (options[i].raw)
             pw_json_add_raw(json, text, strlen(text));
         else
             pw_json_add_text(json, text);
@@ -245,8 +246,8 @@ show(struct invocation *invocation)
     int code = ask_flow(invocation, &flow, &steps);
 
     if (code == EXIT_OK) {
-        code = invocation_verb(invocation, &row, "list_workflows", "only_workflow",
-            invocation_operand(invocation, 0), NULL);
+        code = invocation_verb(
+            invocation, &row, "get_workflow", "name", invocation_operand(invocation, 0), NULL);
         if (code == EXIT_OK)
             code = print_flow(invocation, &flow, row, steps);
         flow_done(&flow);

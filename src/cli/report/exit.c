@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/report/exit.h"
 
+#include "base/secret.h"
 #include "cli/report/privilege.h"
 #include "cli/show/term.h"
 
@@ -78,19 +79,32 @@ exit_code_of(pawl_status status)
     }
 }
 
-/* Prints at most two lines, without characters that could move a terminal's cursor. */
+/* Prints a text, which may quote what the user typed, without passwords and characters that could move a terminal's cursor. */
+static void
+print(const char *text)
+{
+    char *covered = strdup(text);
+
+    if (covered == NULL)
+        return;
+    /* guard:message_covered */
+    pw_secret_cover(covered);
+    term_print(stderr, covered);
+    (void)fputc('\n', stderr);
+    free(covered);
+}
+
+/* Prints at most two lines. */
 static void
 say(const char *message, const char *hint)
 {
     (void)fflush(stdout);
     (void)fprintf(
         stderr, "%spawl:%s ", term_style(TERM_ERR, TERM_BAD), term_style(TERM_ERR, TERM_PLAIN));
-    term_print(stderr, message);
-    (void)fputc('\n', stderr);
+    print(message);
     if (hint != NULL && hint[0] != '\0') {
         (void)fputs("      ", stderr);
-        term_print(stderr, hint);
-        (void)fputc('\n', stderr);
+        print(hint);
     }
 }
 

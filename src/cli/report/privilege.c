@@ -18,10 +18,10 @@ static const struct {
         "list_pauses "
         "list_bulks "
         "list_workers "
-        "list_workflows "
+        "list_workflows get_workflow "
         "list_steps list_children list_failures count_runs find list_states list_events "
         "list_schedules list_skips preview_schedule "
-        "why_schedule metrics prometheus list_actions why doctor "},
+        "why_schedule metrics prometheus list_actions list_grants why doctor "},
     {"producer", " trigger trigger_many emit signal get_run result results cancel why "},
     {"worker",
         " register heartbeat rest pass_on leave claim held commit commit_each step complete fail "
@@ -41,12 +41,13 @@ static const struct {
         "housekeep tick signal emit approve reject get_run result results list_runs history notes "
         "follow "
         "list_waits "
-        "list_queues list_lanes list_pauses list_bulks list_workers list_workflows list_steps "
+        "list_queues list_lanes list_pauses list_bulks list_workers list_workflows get_workflow "
+        "list_steps "
         "list_children "
         "list_failures count_runs "
         "find list_states list_events "
         "list_schedules list_skips preview_schedule why_schedule metrics prometheus "
-        "list_actions why doctor "},
+        "list_actions list_grants why doctor "},
 };
 
 /* Every set has all of these. */

@@ -9,23 +9,50 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Sets there to true if the engine answers in that database. Returns EXIT_OK, or prints why the database cannot be reached and returns the
+ * exit code: without this a server that does not answer would be waited for twice.
+ */
 static int
-run_script(struct invocation *invocation, const char *script, const char *done)
+find_engine(const pawl_config *config, bool *there)
+{
+    pawl_client *client = NULL;
+    pawl_error *error = NULL;
+    pawl_status status = pawl_client_open(config, &client, &error);
+
+    if (status == PAWL_ECONN)
+        return exit_with(status, error);
+    pawl_error_free(error);
+    *there =
+        status == PAWL_OK && pawl_client_call(client, "now", NULL, NULL, 0, NULL, NULL) == PAWL_OK;
+    pawl_client_close(client);
+    return EXIT_OK;
+}
+
+/* again: what is printed instead of done if the engine was there before. */
+static int
+run_script(struct invocation *invocation, const char *script, const char *done, const char *again)
 {
     pawl_config *config = NULL;
     pawl_error *error = NULL;
     pawl_status status;
     int code = invocation_config(invocation, &config);
+    bool there = false;
 
     if (code != EXIT_OK)
         return code;
+    code = find_engine(config, &there);
+    if (code != EXIT_OK) {
+        pawl_config_free(config);
+        return code;
+    }
     status = pawl_admin_script(config, script, &error);
     pawl_config_free(config);
     if (status != PAWL_OK)
         return exit_with(status, error);
     pawl_error_free(error);
     if (invocation->output == OUTPUT_TABLE)
-        (void)puts(done);
+        (void)puts(there ? again : done);
     return EXIT_OK;
 }
 
@@ -70,14 +97,14 @@ guard_migrate(void)
 }
 
 static int
-send_script(struct invocation *invocation, const char *script, const char *done)
+send_script(struct invocation *invocation, const char *script, const char *done, const char *again)
 {
     int code = EXIT_OK;
 
     if (invocation_has(invocation, "print"))
         (void)fputs(script, stdout);
     else
-        code = run_script(invocation, script, done);
+        code = run_script(invocation, script, done, again);
     if (code == EXIT_OK && !invocation_has(invocation, "print"))
         tick(invocation);
     return code;
@@ -86,15 +113,19 @@ send_script(struct invocation *invocation, const char *script, const char *done)
 static int
 install(struct invocation *invocation)
 {
-    return send_script(
-        invocation, script_install, "pawl is installed. What next: pawl doctor, pawl --help");
+    return send_script(invocation, script_install,
+        "pawl is installed. What next: pawl doctor, pawl --help",
+        "pawl was installed already. Its functions are now those of this version; runs and grants "
+        "stay.");
 }
 
 static int
 migrate(struct invocation *invocation)
 {
     char *script = guard_migrate();
-    int code = script == NULL ? EXIT_OTHER : send_script(invocation, script, "pawl is up to date");
+    int code = script == NULL
+        ? EXIT_OTHER
+        : send_script(invocation, script, "pawl is up to date", "pawl is up to date");
 
     free(script);
     return code;
@@ -105,7 +136,9 @@ uninstall(struct invocation *invocation)
 {
     int code = invocation_confirm(invocation, "remove all runs, events and settings permanently");
 
-    return code != EXIT_OK ? code : run_script(invocation, script_uninstall, "pawl is removed");
+    return code != EXIT_OK
+        ? code
+        : run_script(invocation, script_uninstall, "pawl was not installed", "pawl is removed");
 }
 
 static const struct option print_options[] = {

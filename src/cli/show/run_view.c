@@ -2,6 +2,7 @@
 #include "cli/show/run_view.h"
 
 #include "base/json_read.h"
+#include "cli/show/list_text.h"
 #include "cli/show/run_view_map.h"
 #include "cli/show/term.h"
 #include "cli/show/time_text.h"
@@ -331,6 +332,23 @@ print_steps(FILE *out, struct frame *frame, const pawl_rows *run, size_t steps_m
     }
 }
 
+/* A worker reports with its heartbeats which steps last. Without this line a run in its first step would look as if it did nothing. */
+static void
+print_unknown_step(FILE *out, const pawl_rows *run)
+{
+    struct pw_json_walk walk;
+    struct step step;
+
+    if (strcmp(text_at(run, "status"), "RUNNING") != 0)
+        return;
+    for (walk_steps(&walk, run); next_step(&walk, &step);)
+        if (strcmp(step.state, "RUNNING") == 0)
+            return;
+    (void)fprintf(out,
+        "\n  %sa step in progress appears here with the next heartbeat of its worker%s\n",
+        term_style(TERM_OUT, TERM_DIM), term_style(TERM_OUT, TERM_PLAIN));
+}
+
 bool
 run_view_has_ended(const pawl_rows *run)
 {
@@ -357,6 +375,31 @@ print_value(FILE *out, const char *name, const char *value, enum term_style styl
         term_style(TERM_OUT, TERM_PLAIN), style == TERM_PLAIN ? "" : term_style(TERM_OUT, style));
     print_json(out, pawl_text(value), 10);
     (void)fputs(style == TERM_PLAIN ? "" : term_style(TERM_OUT, TERM_PLAIN), out);
+}
+
+static void
+print_tags(FILE *out, const pawl_rows *run)
+{
+    struct pw_buf tags;
+
+    pw_buf_init(&tags, TEXT_SIZE * 10);
+    list_text_write(&tags, text_at(run, "tags"));
+    print_fact(out, "tags", pw_buf_text(&tags));
+    pw_buf_done(&tags);
+}
+
+/* "1 (a worker lost it; pawl run history ID shows when)" */
+static void
+print_crashes(FILE *out, const pawl_rows *run)
+{
+    const char *crashes = text_at(run, "crashes");
+    char text[200];
+
+    if (crashes[0] == '\0' || strcmp(crashes, "0") == 0)
+        return;
+    (void)snprintf(text, sizeof(text), "%s (a worker lost it; when: pawl run history %.13s)",
+        crashes, text_at(run, "run_id"));
+    print_fact(out, "crashes", text);
 }
 
 /* "2026-11-15 18:23:18, started 120ms later, ended after 3.2s" */
@@ -424,16 +467,18 @@ run_view_print(FILE *out, const pawl_rows *run, int64_t now_us, const char *why,
     print_times(out, run, &frame);
     print_fact(out, "key", text_at(run, "key"));
     print_fact(out, "tenant", text_at(run, "tenant"));
-    print_fact(out, "tags", text_at(run, "tags"));
+    print_tags(out, run);
     print_fact(out, "parent", text_at(run, "parent_id"));
     print_fact(out, "forked", text_at(run, "forked_from"));
     print_fact(out, "worker", text_at(run, "worker"));
     print_fact(out, "priority", strcmp(priority, "100") == 0 ? "" : priority);
     print_fact(out, "execution", strcmp(execution, "1") == 0 ? "" : execution);
     print_fact(out, "round", frame.rounds ? text_at(run, "round") : "");
+    print_crashes(out, run);
     print_value(out, "input", text_at(run, "input"), TERM_PLAIN);
     print_value(out, "metadata", text_at(run, "metadata"), TERM_PLAIN);
     print_steps(out, &frame, run, steps_max);
+    print_unknown_step(out, run);
     if (run_view_has_ended(run) || why != NULL)
         (void)fputc('\n', out);
     print_value(out, "output", text_at(run, "output"), TERM_GOOD);

@@ -305,9 +305,6 @@ read_workers(struct top_look *look)
         worker->name = text_at(rows, i, "worker");
         worker->state = text_at(rows, i, "state");
         worker->held = number_at(rows, i, "held");
-        /* The worker reported that it is idle, and has claimed a run since. */
-        if (worker->held > 0 && strcmp(worker->state, "idle") == 0)
-            worker->state = "live";
         worker->lease_us = lease_us - view->now_us;
         read_step(worker, text_at(rows, i, "running"), look->steps[i]);
     }

@@ -16,7 +16,7 @@ static const struct option by_options[] = {
     {.kind = KIND_END},
 };
 
-/* Ended runs are counted about two minutes late. If it is much later, 0 does not mean that no run has ended. */
+/* Ended runs are counted about two minutes late, so 0 does not mean that no run has ended. If it is much later, no worker counts them. */
 static void
 say_counted_until(struct invocation *invocation, const char *stamp)
 {
@@ -31,10 +31,14 @@ say_counted_until(struct invocation *invocation, const char *stamp)
         (void)exit_saying(EXIT_OK, "Live workers count them.", "no ended run has been counted yet");
         return;
     }
-    if (now_us - until_us < TIME_TEXT_COUNTED_LATE_US)
-        return;
     time_text_write_local(until, until_us);
-    time_text_write_span(ago, now_us - until_us);
+    time_text_write_span(ago, (now_us - until_us) / 1000000 * 1000000);
+    if (now_us - until_us < TIME_TEXT_COUNTED_LATE_US) {
+        if (invocation->output == OUTPUT_TABLE)
+            (void)exit_saying(
+                EXIT_OK, NULL, "runs that ended until %s (%s ago) are counted", until, ago);
+        return;
+    }
     (void)exit_saying(EXIT_OK, "Live workers count them; none has since then.",
         "runs that ended after %s (%s ago) are not counted yet", until, ago);
 }
@@ -123,8 +127,9 @@ const struct command cmd_admin[] = {
                     .value = "ROLE",
                     .argument = "role_name",
                     .summary = "a role of the database"},
-                {.kind = KIND_TEXT,
+                {.kind = KIND_CHOICE,
                     .value = "SET",
+                    .choices = "producer worker operator reader",
                     .argument = "privilege_set",
                     .summary = "producer, worker, operator or reader"},
                 {.kind = KIND_END},
@@ -143,12 +148,19 @@ const struct command cmd_admin[] = {
                     .value = "ROLE",
                     .argument = "role_name",
                     .summary = "a role of the database"},
-                {.kind = KIND_TEXT,
+                {.kind = KIND_CHOICE,
                     .value = "SET",
+                    .choices = "producer worker operator reader",
                     .argument = "privilege_set",
                     .summary = "producer, worker, operator or reader"},
                 {.kind = KIND_END},
             }},
+    {.name = "role list",
+        .summary = "List roles with the privilege sets that they were granted",
+        .text = "TENANT is the tenant that a role is bound to. A role that does not exist any more "
+                "was dropped or renamed: revoke what it has, and grant its new name.",
+        .verb = "list_grants",
+        .columns = "role_name privilege_set tenant role_exists"},
     {.name = "retention",
         .summary = "Set how long ended runs and events are kept",
         .verb = "set_retention",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl lane: the runs of a workflow with one limit key, their limit and their pause. */
+/* pawl lane: the runs of a workflow with one limit key, their limit, their rate and their pause. */
 #include "cli/command/commands.h"
 #include "cli/command/options.h"
 
@@ -26,7 +26,7 @@ const struct command cmd_lane[] = {
         .text = "A lane is all runs of a workflow with one tenant and limit key (pawl trigger "
                 "--limit-key).",
         .verb = "list_lanes",
-        .columns = "limit_key tenant waiting held key_limit weight oldest_waiting reason",
+        .columns = "limit_key tenant waiting held key_limit key_rate weight oldest_waiting reason",
         .operands =
             (const struct operand[]){
                 OPERAND_WORKFLOW,
@@ -50,10 +50,10 @@ const struct command cmd_lane[] = {
                 {.kind = KIND_END},
             }},
     {.name = "lane set",
-        .summary = "Set limit and weight of the runs of one limit key",
-        .text = "It counts instead of key_limit of the workflow, at once; runs that are held "
-                "continue. Each call sets both: without --limit that of the workflow counts again, "
-                "without --weight the weight is 1.",
+        .summary = "Set limit, rate and weight of the runs of one limit key",
+        .text = "They count instead of key_limit and key_rate of the workflow, at once; runs that "
+                "are held continue. Each call sets all of them: without --limit or --rate those of "
+                "the workflow count again, without --weight the weight is 1.",
         .verb = "set_lane",
         .operands = lane_operands,
         .options =
@@ -64,6 +64,17 @@ const struct command cmd_lane[] = {
                     .value = "N",
                     .argument = "key_limit",
                     .summary = "how many runs workers may hold at a time"},
+                {.kind = KIND_TEXT,
+                    .letter = 'r',
+                    .name = "rate",
+                    .value = "RATE",
+                    .argument = "key_rate",
+                    .summary = "how many runs may start: 5/s, 10/min, 100/h or 1/day"},
+                {.kind = KIND_NUMBER,
+                    .name = "burst",
+                    .value = "N",
+                    .argument = "key_burst",
+                    .summary = "how many of these may start at once; 1 by default"},
                 {.kind = KIND_NUMBER,
                     .letter = 'w',
                     .name = "weight",
@@ -79,6 +90,8 @@ const struct command cmd_lane[] = {
             (const struct example[]){
                 {"pawl lane set bank.refund.v1 customer-4711 --limit 5",
                     "at most five refunds of this customer at a time"},
+                {"pawl lane set bank.refund.v1 customer-4711 --rate 10/min",
+                    "at most ten in any minute, one every six seconds"},
                 {NULL, NULL},
             }},
     {.name = "lane pause",

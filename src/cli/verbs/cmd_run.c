@@ -34,13 +34,16 @@ static const struct operand run_operand[] = {
 static const struct option why_options[] = {WHY_OPTION, BY_OPTION, {.kind = KIND_END}};
 static const struct option by_options[] = {BY_OPTION, {.kind = KIND_END}};
 static const struct option bulk_why_options[] = {
-    BULK_OPTIONS, WHY_OPTION, BY_OPTION, {.kind = KIND_END}};
-static const struct option bulk_by_options[] = {BULK_OPTIONS, BY_OPTION, {.kind = KIND_END}};
+    BULK_OPTIONS("1000"), WHY_OPTION, BY_OPTION, {.kind = KIND_END}};
+static const struct option bulk_by_options[] = {
+    BULK_OPTIONS("1000"), BY_OPTION, {.kind = KIND_END}};
 
-#define BULK_TEXT                                                                              \
-    "Instead of ids, options may name runs: they are looked for, counted and shown, and then " \
-    "asked about;\n"                                                                           \
-    "a script says --yes."
+#define BULK_TEXT                                                                             \
+    "Instead of ids, options may name runs: they are counted and shown, and then asked "      \
+    "about;\n"                                                                                \
+    "a script says --yes. They become a bulk: housekeeping acts on them, newest first, each " \
+    "once, and continues if this command ends (pawl bulk list, pawl bulk stop). The output "  \
+    "is how many were changed, skipped and failed."
 
 /* Prints the id of the new run, as pawl trigger does, and nothing if there is none. */
 static int
@@ -60,6 +63,26 @@ fork_run(struct invocation *invocation)
     }
     code = invocation_judge(invocation, rows);
     pawl_rows_free(rows);
+    return code;
+}
+
+/* Nothing found is an empty list for programs, and the exit code of what there is not. */
+static int
+find(struct invocation *invocation)
+{
+    pawl_rows *rows = NULL;
+    int code = invocation_ask(invocation, &rows);
+    bool none = code == EXIT_OK && pawl_rows_count(rows) == 0;
+
+    if (none && invocation->output == OUTPUT_TABLE)
+        pawl_rows_free(rows);
+    else
+        code = invocation_show(invocation, code, rows);
+    if (none)
+        code = exit_saying(EXIT_NOT_FOUND,
+            "It finds whole keys, tags and topics, and the beginnings of ids (8 digits or more) "
+            "and of names.",
+            "\"%s\" stands for nothing", invocation_operand(invocation, 0));
     return code;
 }
 
@@ -115,9 +138,9 @@ const struct command cmd_run[] = {
             }},
     {.name = "find",
         .summary = "Find what a word stands for",
-        .text = "Runs by their id or its beginning (8 or more digits) and by their key, workflows "
-                "and workers "
-                "by the beginning of their name, topics by their name.",
+        .text = "Runs by their id or its beginning (8 or more digits), by their key and by their "
+                "tags, workflows and workers by the beginning of their name, topics by their "
+                "name. Exits with 3 if it finds nothing.",
         .verb = "find",
         .columns = "what name run_id workflow status at",
         .operands =
@@ -133,7 +156,8 @@ const struct command cmd_run[] = {
                 OPTION_TENANT("only_tenant", "only of this tenant"),
                 OPTION_LIMIT("20"),
                 {.kind = KIND_END},
-            }},
+            },
+        .act = find},
     {.name = "run list",
         .summary = "List runs, newest first",
         .text = "A key finds the runs that it stands for, whatever else there is. If it stands for "
@@ -195,7 +219,7 @@ const struct command cmd_run[] = {
         .operands = any_runs_operand,
         .options =
             (const struct option[]){
-                BULK_OPTIONS,
+                BULK_OPTIONS("1000"),
                 {.kind = KIND_FLAG,
                     .name = "rollback",
                     .argument = "rollback",
@@ -242,8 +266,8 @@ const struct command cmd_run[] = {
         .operands = any_runs_operand,
         .options =
             (const struct option[]){
-                BULK_OPTIONS,
-                {.kind = KIND_TEXT,
+                BULK_OPTIONS("1000"),
+                {.kind = KIND_STEP,
                     .name = "step",
                     .value = "STEP",
                     .argument = "step",
@@ -272,7 +296,7 @@ const struct command cmd_run[] = {
         .operands = run_operand,
         .options =
             (const struct option[]){
-                {.kind = KIND_TEXT,
+                {.kind = KIND_STEP,
                     .name = "from-step",
                     .value = "STEP",
                     .argument = "from_step",
@@ -304,7 +328,7 @@ const struct command cmd_run[] = {
         .operands =
             (const struct operand[]){
                 OPERAND_RUN,
-                {.kind = KIND_TEXT,
+                {.kind = KIND_STEP,
                     .value = "STEP",
                     .argument = "step",
                     .summary = "the step whose undo is left out"},

@@ -15,7 +15,7 @@ enum {
 
 static const struct operand decision_operands[] = {
     OPERAND_RUN,
-    {.kind = KIND_TEXT,
+    {.kind = KIND_APPROVAL,
         .value = "NAME",
         .argument = "name",
         .summary = "the name of the approval it waits for"},
@@ -112,7 +112,7 @@ const struct command cmd_send[] = {
         .operands =
             (const struct operand[]){
                 OPERAND_RUN,
-                {.kind = KIND_TEXT,
+                {.kind = KIND_SIGNAL,
                     .value = "NAME",
                     .argument = "name",
                     .summary = "the name of the signal"},
@@ -176,7 +176,8 @@ const struct command cmd_send[] = {
         .act = list_found},
     {.name = "approval list",
         .summary = "List pending approvals",
-        .columns = "run_id name form since until",
+        .text = "TOPIC is the name that pawl approve and pawl reject take.",
+        .columns = "run_id topic form since until",
         .options = wait_options,
         .act = list_approvals},
     {.name = "approve",

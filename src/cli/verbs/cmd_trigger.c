@@ -68,6 +68,38 @@ set_tags(const struct invocation *invocation, pawl_trigger *trigger)
     return code;
 }
 
+/* Sets the options that are durations, and those that go with them. */
+static int
+set_durations(const struct invocation *invocation, pawl_trigger *trigger)
+{
+    static const char *const names[][2] = {{"expires", "expires_ms"}, {"debounce", "debounce_ms"},
+        {"debounce-max", "debounce_max_ms"}};
+    char text[32];
+
+    if (invocation_has(invocation, "debounce") &&
+        (invocation_has(invocation, "at") || invocation_has(invocation, "in")))
+        return exit_saying(EXIT_USAGE, NULL, "--debounce and --%s do not go together",
+            invocation_has(invocation, "at") ? "at" : "in");
+    if ((invocation_has(invocation, "debounce") || invocation_has(invocation, "replace")) &&
+        !invocation_has(invocation, "key"))
+        return exit_saying(EXIT_USAGE, NULL, "--%s needs --key",
+            invocation_has(invocation, "debounce") ? "debounce" : "replace");
+    if (invocation_has(invocation, "debounce-max") && !invocation_has(invocation, "debounce"))
+        return exit_saying(EXIT_USAGE, NULL, "--debounce-max needs --debounce");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (invocation_has(invocation, names[i][0])) {
+            int64_t millis = time_text_duration_ms(invocation_option(invocation, names[i][0]));
+
+            if (millis <= 0)
+                return exit_saying(EXIT_USAGE, NULL, "--%s must be longer than 0", names[i][0]);
+            (void)snprintf(text, sizeof(text), "%" PRId64, millis);
+            pawl_trigger_set(trigger, names[i][1], text);
+        }
+    if (invocation_has(invocation, "replace"))
+        pawl_trigger_set(trigger, "replace", "on");
+    return EXIT_OK;
+}
+
 /* Sets the options that pawl_trigger_set() takes. */
 static int
 set_options(struct invocation *invocation, pawl_trigger *trigger)
@@ -76,8 +108,10 @@ set_options(struct invocation *invocation, pawl_trigger *trigger)
         {"key", "key"}, {"limit-key", "limit_key"}, {"tenant", "tenant"}, {"priority", "priority"}};
     char delay[32];
     int64_t delay_ms = 0;
-    int code = EXIT_OK;
+    int code = set_durations(invocation, trigger);
 
+    if (code != EXIT_OK)
+        return code;
     if (invocation_has(invocation, "at") && invocation_has(invocation, "in"))
         return exit_saying(EXIT_USAGE, NULL, "--at and --in say the same: give one of them");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -118,7 +152,10 @@ say_triggered(const struct invocation *invocation, const char *run_id, uint32_t 
     }
     (void)puts(run_id);
     if ((flags & PAWL_CREATED) == 0)
-        (void)fprintf(stderr, "pawl: a run with this key was there before\n");
+        (void)fprintf(stderr, "pawl: a run with this key was there before%s\n",
+            invocation_has(invocation, "replace") || invocation_has(invocation, "debounce")
+                ? ": it has this input now"
+                : "");
     else if ((flags & PAWL_HANDLED) == 0)
         (void)fprintf(stderr, "pawl: no worker handles %s yet: the run waits for one\n", workflow);
 }
@@ -326,7 +363,7 @@ trigger_many(struct invocation *invocation, pawl_trigger *trigger, FILE *file)
 static int
 check_options(const struct invocation *invocation)
 {
-    static const char *const alone[] = {"key", "input", "wait"};
+    static const char *const alone[] = {"key", "input", "wait", "replace", "debounce"};
 
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
         if (invocation_has(invocation, "file") && invocation_has(invocation, alone[i]))
@@ -401,6 +438,23 @@ const struct command cmd_trigger[] = {
                     .name = "at",
                     .value = "TIME",
                     .summary = "start at this time: \"2026-02-03 04:05\", 04:05, tomorrow"},
+                {.kind = KIND_DURATION,
+                    .name = "expires",
+                    .value = "TIME",
+                    .summary = "end it if no worker claims it within this time, such as 1h"},
+                {.kind = KIND_FLAG,
+                    .name = "replace",
+                    .summary = "with --key: a run that has not begun gets this input; one that "
+                               "has is cancelled"},
+                {.kind = KIND_DURATION,
+                    .name = "debounce",
+                    .value = "TIME",
+                    .summary = "with --key: start this long after the last trigger with the key, "
+                               "with its input"},
+                {.kind = KIND_DURATION,
+                    .name = "debounce-max",
+                    .value = "TIME",
+                    .summary = "with --debounce: start at the latest this long after the first"},
                 {.kind = KIND_TEXT,
                     .name = "tenant",
                     .value = "TENANT",
@@ -440,6 +494,8 @@ const struct command cmd_trigger[] = {
                 {"pawl trigger billing.invoice.v1 --input '{\"order\": 7}' --key order-7",
                     "once, however often it is typed"},
                 {"pawl trigger report.nightly --wait", "and wait for what comes out"},
+                {"pawl trigger search.index -i '{\"doc\": 7}' -k doc-7 --debounce 10s",
+                    "once, 10 seconds after the last change of many"},
                 {"pawl trigger shop.import -f orders.jsonl --key-field /id",
                     "a run for each line, and no second one if it is typed again"},
                 {NULL, NULL},
