@@ -7,7 +7,9 @@
 #include "bare.h"
 #include "engine.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum {
     ROUNDS = 5,
@@ -90,9 +92,18 @@ measure(struct engine_report *report, const struct ratio *ratio)
     bench_text_done(&name);
 }
 
+/* All of them; with PAWL_SHARE=N in the environment one of N, which PAWL_SEED chooses, and the last, which is a whole run with steps. */
 void
 engine_ratios(struct engine_report *report)
 {
-    for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++)
-        measure(report, &ratios[i]);
+    const char *share = getenv("PAWL_SHARE");
+    const char *seed = getenv("PAWL_SEED");
+    size_t number = share == NULL ? 1 : (size_t)bench_number(share, "PAWL_SHARE", 1, 1000000);
+    size_t turn = seed == NULL ? 0 : (size_t)bench_number(seed, "PAWL_SEED", 0, INT_MAX);
+    size_t count = sizeof(ratios) / sizeof(ratios[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        if ((i + turn) % number == 0 || i + 1 == count)
+            measure(report, &ratios[i]);
+    }
 }

@@ -62,6 +62,15 @@ enum call_verb {
     CALL_RESUME_SCHEDULE,
     CALL_DELETE_SCHEDULE,
     CALL_BACKFILL_SCHEDULE,
+    CALL_BEGIN_BULK,
+    CALL_STOP_BULK,
+    CALL_SET_LANE,
+    CALL_PAUSE_LANE,
+    CALL_RESUME_LANE,
+    CALL_CREATE_SUBSCRIPTION,
+    CALL_PAUSE_SUBSCRIPTION,
+    CALL_RESUME_SUBSCRIPTION,
+    CALL_DELETE_SUBSCRIPTION,
     CALL_VERBS,
 };
 
@@ -86,6 +95,7 @@ struct call_item {
 struct call_many {
     const char *input;
     const char *key;
+    const char *limit_key;
     int other; /* a run whose id is given as this one's; 0: none */
 };
 
@@ -110,6 +120,11 @@ struct call {
     struct oracle_event_spec event;
     struct oracle_schedule_spec schedule; /* also the name and tenant of one that is there */
     struct oracle_backfill_spec backfill;
+    struct oracle_bulk_spec bulk;
+    int bulk_number; /* of one that is there, or is not */
+    struct oracle_lane_spec lane;
+    struct oracle_subscription_spec
+        subscription; /* also the name and tenant of one that is there */
     struct oracle_claim_spec claim;
     struct oracle_running running;
     int running_run;

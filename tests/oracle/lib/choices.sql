@@ -37,6 +37,22 @@ as $$
     select $1, $2, $3
 $$;
 
+create function oracle.bulk(act text, filter json, rate double precision, digest text)
+returns table (act text, filter json, rate double precision, digest text)
+language sql
+volatile
+as $$
+    select $1, $2, $3, $4
+$$;
+
+create function oracle.lane(workflow text, limit_key text, key_limit int, weight int, tenant text)
+returns table (workflow text, limit_key text, key_limit int, weight int, tenant text)
+language sql
+volatile
+as $$
+    select $1, $2, $3, $4, $5
+$$;
+
 create function oracle.backfill_schedule(tenant text, name text, since interval, until interval, max_rows int)
 returns table (at timestamptz, run_id uuid, created boolean)
 language sql

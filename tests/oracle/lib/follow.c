@@ -216,6 +216,7 @@ trigger_many_in_oracle(struct player *player, const struct call *call, char *cho
         specs[i].is_new = player_is_new(player, call);
         specs[i].input = call->many[i].input;
         specs[i].key = call->many[i].key;
+        specs[i].limit_key = call->many[i].limit_key;
         specs[i].id =
             call->many[i].other == 0 ? NULL : player_find(&player->runs, call->many[i].other);
         if (at != NULL && *at != '\0') {
@@ -270,6 +271,45 @@ heartbeat_in_oracle(struct player *player, const struct call *call)
         running.run != NULL || running.malformed ? &running : NULL, &player->wanted);
 }
 
+/* What starts, limits and moves many runs: schedules, subscriptions, lanes, bulks. */
+static const char *
+started_in_oracle(struct player *player, const struct call *call)
+{
+    struct oracle *o = player->oracle;
+
+    switch ((int)call->verb) {
+    case CALL_CREATE_SCHEDULE:
+        return oracle_create_schedule(o, &call->schedule);
+    case CALL_PAUSE_SCHEDULE:
+        return oracle_pause_schedule(o, call->schedule.tenant, call->schedule.name);
+    case CALL_RESUME_SCHEDULE:
+        return oracle_resume_schedule(o, call->schedule.tenant, call->schedule.name, call->text);
+    case CALL_DELETE_SCHEDULE:
+        return oracle_delete_schedule(o, call->schedule.tenant, call->schedule.name);
+    case CALL_BACKFILL_SCHEDULE:
+        return oracle_backfill_schedule(o, &call->backfill, &player->wanted);
+    case CALL_BEGIN_BULK:
+        return oracle_begin_bulk(o, &call->bulk, &player->wanted);
+    case CALL_STOP_BULK:
+        return oracle_stop_bulk(o, call->bulk_number);
+    case CALL_SET_LANE:
+        return oracle_set_lane(o, &call->lane);
+    case CALL_PAUSE_LANE:
+    case CALL_RESUME_LANE:
+        return oracle_pause_lane(o, &call->lane, call->verb == CALL_PAUSE_LANE);
+    case CALL_CREATE_SUBSCRIPTION:
+        return oracle_create_subscription(o, &call->subscription);
+    case CALL_PAUSE_SUBSCRIPTION:
+        return oracle_pause_subscription(o, call->subscription.tenant, call->subscription.name);
+    case CALL_RESUME_SUBSCRIPTION:
+        return oracle_resume_subscription(o, call->subscription.tenant, call->subscription.name);
+    case CALL_DELETE_SUBSCRIPTION:
+        return oracle_delete_subscription(o, call->subscription.tenant, call->subscription.name);
+    default:
+        return "not allowed: no such verb";
+    }
+}
+
 const char *
 player_follow(
     struct player *player, const struct call *call, char *chosen, const struct oracle_item *choices)
@@ -277,7 +317,7 @@ player_follow(
     struct oracle *o = player->oracle;
     int64_t session = session_of(player, call->session);
 
-    switch (call->verb) {
+    switch ((int)call->verb) {
     case CALL_ADVANCE:
         oracle_advance(o, call->advance_us);
         return "ok";
@@ -354,18 +394,7 @@ player_follow(
     case CALL_FORK:
     case CALL_PURGE:
         return operate_in_oracle(player, call, chosen);
-    case CALL_CREATE_SCHEDULE:
-        return oracle_create_schedule(o, &call->schedule);
-    case CALL_PAUSE_SCHEDULE:
-        return oracle_pause_schedule(o, call->schedule.tenant, call->schedule.name);
-    case CALL_RESUME_SCHEDULE:
-        return oracle_resume_schedule(o, call->schedule.tenant, call->schedule.name, call->text);
-    case CALL_DELETE_SCHEDULE:
-        return oracle_delete_schedule(o, call->schedule.tenant, call->schedule.name);
-    case CALL_BACKFILL_SCHEDULE:
-        return oracle_backfill_schedule(o, &call->backfill, &player->wanted);
-    case CALL_VERBS:
-        break;
+    default:
+        return started_in_oracle(player, call);
     }
-    return "not allowed: no such verb";
 }

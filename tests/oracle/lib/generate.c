@@ -29,7 +29,13 @@ void
 generator_init(struct generator *generator, uint64_t seed)
 {
     *generator = (struct generator){
-        .profile = (int)(seed % 4), .days = seed / 4 % 5 == 0, .schedules = seed % 7 < 3};
+        .profile = (int)(seed % 4),
+        .days = seed / 4 % 5 == 0,
+        .schedules = seed % 7 < 3,
+        .subscriptions = seed % 5 < 2,
+        .lanes = seed % 9 < 4,
+        .bulks = seed % 11 < 4,
+    };
     pw_rand_init(&generator->rand, seed);
 }
 
@@ -59,8 +65,49 @@ make_workflow(struct generator *g, struct call *call)
         /* The same every time, so that it exists. */
         w->priority = 100, w->policy = (struct oracle_policy){3, 1000000, 2, 4000000, 0.25};
     call->flag = call->verb == CALL_ALTER_WORKFLOW && chance_of(g, 10);
+    if (g->lanes && (call->verb == CALL_ALTER_WORKFLOW || chance_of(g, 20)))
+        lane_options(g, w);
     if (call->verb == CALL_ALTER_WORKFLOW && chance_of(g, 5))
         w->name = "none";
+}
+
+/* Of one that is refused nothing else is wrong: which of several problems comes first is not the contract's. */
+static void
+pick_tags(struct generator *g, struct call *call, bool plain)
+{
+    static char long_tag[102];
+    static const char *const one[] = {"order=1", NULL};
+    static const char *const two[] = {"b", "a", NULL};
+    static const char *const again[] = {"a", "c", "a", NULL};
+    static const char *const eight[] = {"h", "g", "f", "e", "d", "c", "b", "a", NULL};
+    static const char *const none[] = {NULL};
+    static const char *const nine[] = {"1", "2", "3", "4", "5", "6", "7", "8", "9", NULL};
+    static const char *const empty[] = {"a", "", NULL};
+    static const char *const over[] = {long_tag, NULL};
+    static const char *const *const good[] = {one, one, two, again, eight, none};
+    static const char *const *const bad[] = {nine, empty, over};
+
+    memset(long_tag, 't', sizeof(long_tag) - 1);
+    call->trigger.tags = chance_of(g, 80) ? NULL
+        : plain && chance_of(g, 10)       ? bad[chance_below(g, 3)]
+                                          : good[chance_below(g, 6)];
+}
+
+/* With replace, or debounce, or both. */
+static void
+make_replacing(struct generator *g, struct oracle_trigger_spec *t)
+{
+    t->replace = chance_of(g, 60);
+    if (!t->replace || chance_of(g, 30))
+        t->debounce_us = (int64_t)(1 + chance_below(g, 5)) * 1000000;
+    if (t->debounce_us != ORACLE_NONE && chance_of(g, 50))
+        t->debounce_max_us = (int64_t)(1 + chance_below(g, 10)) * 1000000;
+    if (chance_of(g, 90)) {
+        t->key_ttl_us = ORACLE_NONE;
+        t->key_while_active = false;
+        if (t->debounce_us != ORACLE_NONE)
+            t->delay_us = ORACLE_NONE;
+    }
 }
 
 static void
@@ -79,7 +126,12 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
         .delay_us = chance_of(g, 85) ? ORACLE_NONE : (int64_t)(1 + chance_below(g, 20)) * 1000000,
         .metadata = chance_of(g, 80) ? NULL : "{\"m\": 1}",
         .key_ttl_us = ORACLE_NONE,
+        .expires_us = chance_of(g, 12) ? (int64_t)(1 + chance_below(g, 20)) * 1000000 : ORACLE_NONE,
+        .debounce_us = ORACLE_NONE,
+        .debounce_max_us = ORACLE_NONE,
     };
+    if (g->lanes)
+        t->limit_key = lane_key(g, t->tenant);
     if (t->workflow[0] == 'f')
         t->input = chance_pick(g, inputs, 7);
     if (chance_of(g, 3))
@@ -95,6 +147,8 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
             t->key_while_active = true;
         if (chance_of(g, 4))
             t->key_ttl_us = 0;
+        if (chance_of(g, 35))
+            make_replacing(g, t);
     }
     if (chance_of(g, 2))
         t->priority = 99999;
@@ -107,6 +161,7 @@ make_trigger(struct generator *g, const struct player *p, struct call *call)
         call->flag = true;
         t->is_new = chance_of(g, 80);
     }
+    pick_tags(g, call, t->key == NULL && call->other == 0 && !call->flag);
 }
 
 /* All of one workflow, and what else a trigger says holds for all of them. */
@@ -119,6 +174,8 @@ make_many(struct generator *g, const struct player *p, struct call *call)
 
     make_trigger(g, p, call);
     call->other = 0;
+    t->replace = false;
+    t->debounce_us = t->debounce_max_us = ORACLE_NONE;
     keyed = t->key != NULL;
     /* Which of several problems comes first depends on the keys. */
     t->is_new = named && !keyed && chance_of(g, 30);
@@ -132,6 +189,8 @@ make_many(struct generator *g, const struct player *p, struct call *call)
             m->input = chance_of(g, 50) ? chance_huge() : chance_large();
         if (keyed && chance_of(g, 80))
             m->key = chance_pick(g, names, 6);
+        if (g->lanes)
+            m->limit_key = lane_key(g, t->tenant);
         if (named)
             m->other = chance_run(g, p, WANT_ANY, &view);
     }
@@ -139,6 +198,7 @@ make_many(struct generator *g, const struct player *p, struct call *call)
     if (chance_of(g, 2))
         t->key_ttl_us = 0;
     call->flag = chance_of(g, 3);
+    pick_tags(g, call, !keyed && !named && !call->flag);
 }
 
 static void
@@ -357,6 +417,12 @@ pick_verb(struct generator *g, const struct player *p)
         return CALL_CREATE_WORKFLOW;
     if (g->schedules && chance_of(g, 8))
         return schedule_verb(g);
+    if (g->bulks && chance_of(g, 3))
+        return bulk_verb(g, p);
+    if (g->lanes && chance_of(g, 7))
+        return lane_verb(g);
+    if (g->subscriptions && chance_of(g, 6))
+        return subscription_verb(g);
     for (int i = 0; i < count; i++)
         sum += weights[i].weight[g->profile];
     for (;;) {
@@ -373,8 +439,18 @@ pick_verb(struct generator *g, const struct player *p)
         if ((verb == CALL_TRIGGER || verb == CALL_TRIGGER_MANY) &&
             oracle_count_living(p->oracle) >= LIVING_MAX)
             verb = CALL_CLAIM;
+        /* A retry of many would make more than a claim looks at. */
+        if ((verb == CALL_TICK || verb == CALL_HOUSEKEEP) && bulk_goes_on(p) &&
+            oracle_count_living(p->oracle) >= LIVING_MAX)
+            verb = CALL_CLAIM;
+        /* Each event may start runs. */
+        if (verb == CALL_EMIT && oracle_count_coming(p->oracle) >= LIVING_MAX)
+            verb = CALL_TICK;
         if (verb == CALL_REGISTER && chance_count_sessions(p) >= SESSIONS_MAX)
             verb = CALL_HEARTBEAT;
+        /* Whether a claim comes to a run that has expired is not told, and it would end it. */
+        if (verb == CALL_CLAIM && oracle_count_expired(p->oracle) > 0)
+            verb = CALL_HOUSEKEEP;
         if ((verb == CALL_RETAIN && !g->days) ||
             ((verb == CALL_CREATE_FLOW || verb == CALL_ADD_STEP) && !g->flows))
             continue;
@@ -449,6 +525,21 @@ fill_call(struct generator *g, const struct player *p, struct call *call)
     case CALL_BACKFILL_SCHEDULE:
         schedule_call(g, call);
         break;
+    case CALL_BEGIN_BULK:
+    case CALL_STOP_BULK:
+        bulk_call(g, p, call);
+        break;
+    case CALL_SET_LANE:
+    case CALL_PAUSE_LANE:
+    case CALL_RESUME_LANE:
+        lane_call(g, call);
+        break;
+    case CALL_CREATE_SUBSCRIPTION:
+    case CALL_PAUSE_SUBSCRIPTION:
+    case CALL_RESUME_SUBSCRIPTION:
+    case CALL_DELETE_SUBSCRIPTION:
+        subscription_call(g, call);
+        break;
     case CALL_PAUSE_WORKFLOW:
     case CALL_RESUME_WORKFLOW:
     case CALL_PAUSE_QUEUE:
@@ -505,8 +596,9 @@ make_definition(struct generator *g, const struct player *p, struct call *call)
                 : number <= 8   ? CALL_CREATE_FLOW
                                 : CALL_ADD_STEP};
         fill_call(g, p, call);
-    } while (
-        name != NULL && (strcmp(call->workflow.name, name) != 0 || call->workflow.priority < 0));
+    } while (name != NULL &&
+        (strcmp(call->workflow.name, name) != 0 || call->workflow.priority < 0 ||
+            call->workflow.key_limit < 0));
 }
 
 void

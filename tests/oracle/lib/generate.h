@@ -17,6 +17,9 @@ struct generator {
     struct call last_commit;
     struct oracle_step_spec last_step;
     bool schedules; /* there are some: in a part of the seeds */
+    bool subscriptions;
+    bool lanes;
+    bool bulks;
     int request;
     int old_epoch; /* so many calls more of sessions whose epoch is over */
     int drained;

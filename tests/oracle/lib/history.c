@@ -146,7 +146,10 @@ trigger_one(struct history *h)
             .tenant = "",
             .priority = -1,
             .delay_us = ORACLE_NONE,
-            .key_ttl_us = ORACLE_NONE}};
+            .key_ttl_us = ORACLE_NONE,
+            .expires_us = ORACLE_NONE,
+            .debounce_us = ORACLE_NONE,
+            .debounce_max_us = ORACLE_NONE}};
 
     return play_alone(h, &call);
 }

@@ -199,6 +199,10 @@ generate(struct history *h, struct call *call)
     make_plain(call);
     /* Whoever calls an id new sends it once, and a call of a history may be sent again at once. */
     call->trigger.is_new = false;
+    /* Which of several calls comes first would have to be guessed of these, too. */
+    call->trigger.expires_us = call->trigger.debounce_us = call->trigger.debounce_max_us =
+        ORACLE_NONE;
+    call->trigger.replace = false;
     call->flag = call->flag && call->verb != CALL_TRIGGER;
     /* A claim with a number of its own is found again in the tables. */
     if (call->verb == CALL_CLAIM && call->claim.request == 0 && chance_of(&h->generator, 75))

@@ -84,6 +84,9 @@ match_seed(struct player *player, long seed, const struct match_plan *plan)
     }
     oracle_each_outcome(player->oracle, count_outcome, player->coverage);
     oracle_each_schedule_time(player->oracle, count_outcome, player->coverage);
+    oracle_each_bulk(player->oracle, count_outcome, player->coverage);
+    oracle_each_shut_lane(player->oracle, count_outcome, player->coverage);
+    oracle_each_subscription(player->oracle, count_outcome, player->coverage);
     free(calls);
     return same;
 }

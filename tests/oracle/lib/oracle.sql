@@ -66,12 +66,14 @@ declare
     v_gates boolean;
 begin
     for t in select k.* from pawl_data.task k where k.run_id = run order by k.task_no loop
-        v_text := v_text || concat_ws(' ', 'task' || case when t.task_no > 0 then '/' || t.task_no else '' end, t.place, t.priority,
+        v_text := v_text || concat_ws(' ', 'task' || case when t.task_no > 0 then '/' || t.task_no else '' end,
+            -- In line in a lane, or about to be: what workers see is the same.
+            case t.place when 'l' then 'r' else t.place end, t.priority,
             t.round, t.crashes, t.fence, t.execution, t.started, t.rolling_back,
             coalesce(t.reason, '-'), coalesce(t.session_id, 0), coalesce(t.request, 0),
             case when t.place = 'o' then '-' else oracle.us(t.due_at) end,
             oracle.us(t.triggered_at), oracle.us(t.started_at), oracle.us(t.claimed_at),
-            (select q.name from pawl_data.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.key, '-'),
+            (select q.name from pawl_data.queue q where q.queue_id = t.queue_id), '''' || t.tenant || '''', coalesce(t.limit_key, '-'), coalesce(t.key, '-'),
             coalesce(t.parent_id::text, '-'), concat(coalesce(t.parent_step, '-'), '@' || t.parent_task),
             oracle.js(case when t.input_apart then pawl._input_of(run) else t.input end), oracle.js(t.metadata),
             case when t.kept then 'kept' end) || e'\n';
@@ -108,7 +110,8 @@ begin
              from pawl_data.signal g where g.run_id = run),
             concat_ws(' ', 'limits', oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'cancel')),
                 oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'grace')),
-                oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'timeout'))), e'\n')
+                oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'timeout')),
+                oracle.us(max(w.due_at) filter (where w.kind = 'l' and w.name = 'expires'))), e'\n')
         from pawl_data.wait w where w.run_id = run);
     if v_gates then
         v_text := v_text || coalesce((
@@ -132,6 +135,7 @@ declare
     v_rounds text;
     v_audits text;
     v_notes bigint;
+    v_tags text;
     -- Rows of a run are all in the tables of its day, or all in those of runs that outlived it.
     v_kept boolean := coalesce((select t.kept from pawl_data.task t where t.run_id = run and t.task_no = 0),
         exists (select from pawl_data.run_kept k where k.run_id = run));
@@ -142,7 +146,7 @@ begin
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.execution, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
                (select q.name from pawl_data.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
-               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
+               coalesce(r.limit_key, '-'), coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
     into v_rounds from pawl_data.run r where r.run_id = run;
@@ -158,7 +162,8 @@ begin
                order by a.audit_no)
     into v_audits from pawl_data.audit a where a.run_id = run;
     select count(*) into v_notes from pawl_data.note n where n.run_id = run;
-    return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e'\n');
+    select format(e'tags %s\n', array_agg(g.tag order by g.tag collate "C")) into v_tags from pawl_data.tag g where g.run_id = run having count(*) > 0;
+    return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e'\n', v_tags);
 end
 $$;
 
@@ -175,11 +180,12 @@ declare
     v_rounds text;
     v_audits text;
     v_notes bigint;
+    v_tags text;
 begin
     select string_agg(concat_ws(' ', 'round', r.round, r.status, r.priority, r.fence, r.execution, coalesce(r.session_id, 0),
                oracle.us(r.triggered_at), oracle.us(r.started_at), oracle.us(r.ended_at), r.rolled_back, r.key_freed,
                (select q.name from pawl_data.queue q where q.queue_id = r.queue_id), '''' || r.tenant || '''',
-               coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
+               coalesce(r.limit_key, '-'), coalesce(r.key, '-'), coalesce(r.parent_id::text, '-'), concat(coalesce(r.parent_step, '-'), '@' || r.parent_task),
                oracle.js(case when r.input_apart and r.round = 1 then pawl._input_of(run) else r.input end),
                oracle.js(r.metadata), oracle.js(r.output), oracle.js(r.error)) || e'\n', '' order by r.round)
     into v_rounds from pawl_data.run_kept r where r.run_id = run;
@@ -192,7 +198,8 @@ begin
                order by a.audit_no)
     into v_audits from pawl_data.audit_kept a where a.run_id = run;
     select count(*) into v_notes from pawl_data.note_kept n where n.run_id = run;
-    return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e' kept\n');
+    select format(e'tags %s\n', array_agg(g.tag order by g.tag collate "C")) into v_tags from pawl_data.tag_kept g where g.run_id = run having count(*) > 0;
+    return concat('run ', run, e'\n', v_task, v_steps, v_rounds, v_audits, 'notes ', v_notes, e' kept\n', v_tags);
 end
 $$;
 
@@ -203,8 +210,10 @@ stable
 as $$
     select concat(
         (select format(e'epoch %s\n', s.epoch) from pawl_data.setting s),
+        (select format(e'tags %s\n', count(*)) from (select t.tag from pawl_data.tag t union all select k.tag from pawl_data.tag_kept k) g),
         (select string_agg(concat_ws(' ', 'workflow', w.name, coalesce(w.runtime, '-'), w.priority, w.max_attempts,
                     oracle.us(w.base), oracle.us(w.cap), oracle.us(w.run_timeout), oracle.us(w.step_timeout), w.strict_order,
+                    coalesce(w.key_limit, 0), w.fair,
                     exists (select from pawl_data.pause p where p.subject = 'workflow' and p.name = w.name),
                     exists (select from pawl_data.pause p where p.subject = 'queue' and p.name = w.name),
                     case when w.frozen then 'frozen' when w.flow then 'flow' end) || e'\n',
@@ -228,7 +237,31 @@ as $$
          from pawl_data.schedule s),
         (select string_agg(concat_ws(' ', 'skip', k.schedule_id, oracle.us(k.first_at), oracle.us(k.last_at), k.times, k.reason,
                     coalesce(k.run_id::text, '-')) || e'\n', '' order by k.schedule_id, k.first_at)
-         from pawl_data.schedule_skip k))
+         from pawl_data.schedule_skip k),
+        (select string_agg(concat_ws(' ', 'bulk', b.bulk_no, b.act,
+                    case when b.stopped_by is not null then 'stopped' when b.ended_at is not null then 'done' else 'running' end,
+                    cardinality(b.again), b.turns, oracle.us(b.due_at),
+                    (select string_agg(concat(a.key, '=', a.value), ' ' order by a.key collate "C") from jsonb_each(b.answers) a),
+                    b.last_error) || e'\n', '' order by b.bulk_no)
+         from pawl_data.bulk b),
+        (select string_agg(concat_ws(' ', 'lane', q.name, '''' || s.tenant || '''', coalesce(s.limit_key, '-'), coalesce(s.key_limit, 0),
+                    coalesce(s.weight, 0), s.paused_at is not null) || e'\n', '' order by q.queue_id, s.tenant collate "C", coalesce(s.limit_key, '-') collate "C")
+         from pawl_data.lane_setting s join pawl_data.queue q on q.queue_id = s.queue_id),
+        (select string_agg(format(e'counted %s\n', h.run_id), '' order by h.run_id) from pawl_data.lane_hold h),
+        -- A line has the tasks that are in it, and no others.
+        (select string_agg(format(e'not in line %s\n', coalesce(t.run_id, w.run_id)), '')
+         from (select t.* from pawl_data.task t where t.place = 'l') t
+         full join pawl_data.lane_task w on w.run_id = t.run_id and w.task_no = t.task_no and w.queue_id = t.queue_id and w.lane = t.lane
+             and w.due_at = t.due_at and w.priority = t.priority
+         where t.run_id is null or w.run_id is null),
+        (select string_agg(concat_ws(' ', 'subscription', s.subscription_id, s.name, '''' || s.tenant || '''', s.workflow, s.paused,
+                    case when s.retry_at = '-infinity' then '-' else oracle.us(s.retry_at) end, s.held_after, s.last_error) || e'\n', ''
+                    order by s.subscription_id)
+         from pawl_data.subscription s),
+        (select string_agg(concat_ws(' ', 'expected', e.event_id, e.last_id) || e'\n', '' order by e.event_id) from pawl_data.subscription_event e),
+        -- Those of subscriptions that were deleted are removed by and by.
+        (select string_agg(concat_ws(' ', 'deferred', h.subscription_id, h.event_id) || e'\n', '' order by h.subscription_id, h.event_id)
+         from pawl_data.subscription_held h where exists (select from pawl_data.subscription s where s.subscription_id = h.subscription_id)))
 $$;
 
 -- Ids of all runs there are.
@@ -276,8 +309,8 @@ begin
     -- Not deleted: rows that are alike in all that decides come in the order in which they lie in their pages.
     truncate pawl_data.task, pawl_data.wait, pawl_data.signal, pawl_data.key, pawl_data.event, pawl_data.topic, pawl_data.worker, pawl_data.worker_queue, pawl_data.run, pawl_data.step, pawl_data.audit,
         pawl_data.note, pawl_data.run_kept, pawl_data.step_kept, pawl_data.audit_kept, pawl_data.note_kept, pawl_data.input_kept, pawl_data.action, pawl_data.pause,
-        pawl_data.schedule, pawl_data.schedule_skip, pawl_data.queue_mark, pawl_data.input, pawl_data.tag, pawl_data.tag_kept, pawl_data.delivery, pawl_data.gate, pawl_data.flow_edge, pawl_data.flow_step, pawl_data.queue,
-        pawl_data.workflow restart identity;
+        pawl_data.schedule, pawl_data.schedule_skip, pawl_data.subscription, pawl_data.subscription_event, pawl_data.subscription_held, pawl_data.queue_mark, pawl_data.input, pawl_data.tag, pawl_data.tag_kept, pawl_data.delivery, pawl_data.gate, pawl_data.flow_edge, pawl_data.flow_step, pawl_data.queue,
+        pawl_data.bulk, pawl_data.lane_queue, pawl_data.lane_setting, pawl_data.lane, pawl_data.lane_task, pawl_data.lane_hold, pawl_data.lane_delta, pawl_data.workflow restart identity;
     update pawl_data.setting set epoch = 1, payload_max = 4000, paused = false, refuses_triggers = false;
     update pawl_data.chore set due_at = 'infinity', position = null, last_error = null, failed_at = null;
     perform oracle.set_days('2040-01-01');
@@ -304,7 +337,7 @@ begin
 end
 $$;
 
--- How many schedules a piece fires depends on how fast the machine is.
+-- How many schedules a piece fires, and how many runs of events it starts, depends on how fast the machine is.
 create function oracle.fire()
 returns void
 language plpgsql
@@ -313,6 +346,17 @@ begin
     for v_turn in 1..100 loop
         exit when not pawl._tick_piece(5);
     end loop;
+    for v_turn in 1..100 loop
+        exit when not pawl._tick_piece(6);
+    end loop;
+    -- All turns of bulks that have come.
+    for v_turn in 1..1000 loop
+        exit when not exists (select from pawl_data.bulk);
+        update pawl_data.chore set due_at = '-infinity' where chore = 'bulks';
+        perform pawl._do_chore(pawl.now(), false);
+        exit when not exists (select from pawl_data.bulk b where b.ended_at is null and b.due_at <= pawl.now());
+    end loop;
+    update pawl_data.chore set due_at = 'infinity' where chore = 'bulks';
 end
 $$;
 
@@ -339,12 +383,13 @@ begin
     perform pawl.test_clock_advance(by);
     perform pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date + d)
     from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag', 'event']) t, generate_series(0, 1) d;
+    update pawl_data.chore set due_at = 'infinity' where chore = 'bulks';
     -- A chore does one piece at a time. A day that cannot be locked at once is left to the next.
     for v_n in 1..200 loop
         update pawl_data.chore c set due_at = pawl.now() where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min';
         perform pawl._do_chore(pawl.now(), false);
         -- What became of schedules is compared apart: that of a flow without steps cannot be fired.
-        select string_agg(c.last_error, ' ') into v_error from pawl_data.chore c where c.chore <> 'schedules';
+        select string_agg(c.last_error, ' ') into v_error from pawl_data.chore c where c.chore not in ('schedules', 'subscriptions');
         exit when v_error is not null
             or not exists (select from pawl_data.chore c where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min');
     end loop;

@@ -252,7 +252,7 @@ has_reply(enum call_verb verb)
         verb == CALL_LEAVE || verb == CALL_HELD || verb == CALL_CLAIM || verb == CALL_COMMIT ||
         verb == CALL_COMMIT_EACH || verb == CALL_EMIT || verb == CALL_RAISE_EPOCH ||
         verb == CALL_TRIGGER_MANY || verb == CALL_RETAIN || verb == CALL_BACKFILL_SCHEDULE ||
-        call_is_one(verb);
+        verb == CALL_BEGIN_BULK || call_is_one(verb);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls that report progress: commits, and steps that their callers record. */
 #include "chance.h"
+#include "timetable.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,8 @@ fill_wait(struct generator *g, const struct oracle_view *view, struct oracle_ite
             (strcmp(o->workflow, "o.b.c") == 0 || strcmp(o->workflow, "f.c") == 0))
             o->workflow = "o.b";
         o->detached = chance_of(g, 20);
+        if (g->lanes && chance_of(g, 30))
+            o->limit_key = lane_key(g, "");
         o->delay_ms = chance_of(g, 90) ? ORACLE_NONE : chance_below(g, 5000);
         o->priority = chance_of(g, 90) ? -1 : 95;
         item->payload = chance_of(g, 50) ? NULL : chance_pick(g, chance_payloads, 7);

@@ -95,6 +95,11 @@ render_workflow(struct render *r, const struct call *call)
         return;
     pw_buf_adds(r->out, ", ");
     add_bool(r, w->strict_order);
+    if (w->key_limit == 0)
+        pw_buf_adds(r->out, ", null, null, ");
+    else
+        pw_buf_addf(r->out, ", null, %d, ", w->key_limit);
+    add_bool(r, w->fair);
 }
 
 static void
@@ -120,11 +125,27 @@ render_alter(struct render *r, const struct call *call)
     add_json_span(r, "cap", w->policy.cap_us);
     add_json_span(r, "run_timeout", w->run_timeout_us);
     add_json_span(r, "step_timeout", w->step_timeout_us);
+    if (w->sets_lanes && w->key_limit == 0)
+        pw_buf_addf(r->out, ", \"key_limit\": null, \"fair\": %s", w->fair ? "true" : "false");
+    else if (w->sets_lanes)
+        pw_buf_addf(
+            r->out, ", \"key_limit\": %d, \"fair\": %s", w->key_limit, w->fair ? "true" : "false");
     if (w->runtime == NULL)
         pw_buf_adds(r->out, ", \"runtime\": null");
     else
         pw_buf_addf(r->out, ", \"runtime\": \"%s\"", w->runtime);
     pw_buf_adds(r->out, call->flag ? ", \"colour\": 1}'" : "}'");
+}
+
+static void
+add_tags(struct render *r, const char *const *tags)
+{
+    pw_buf_adds(r->out, tags == NULL ? ", null" : ", array[");
+    for (int i = 0; tags != NULL && tags[i] != NULL; i++) {
+        pw_buf_adds(r->out, i > 0 ? ", " : "");
+        add_text(r, tags[i]);
+    }
+    pw_buf_adds(r->out, tags == NULL ? "" : "]::text[]");
 }
 
 static void
@@ -156,8 +177,34 @@ render_trigger(struct render *r, const struct call *call)
     add_span(r, t->key_ttl_us);
     pw_buf_adds(r->out, ", ");
     add_bool(r, t->key_while_active);
-    pw_buf_adds(r->out, ", null, ");
+    pw_buf_adds(r->out, ", ");
+    add_text(r, t->limit_key);
+    pw_buf_adds(r->out, ", ");
     add_bool(r, player_is_new(r->player, call));
+    add_tags(r, t->tags);
+    pw_buf_adds(r->out, ", ");
+    add_span(r, t->expires_us);
+    pw_buf_adds(r->out, ", ");
+    add_bool(r, t->replace);
+    pw_buf_adds(r->out, ", ");
+    add_span(r, t->debounce_us);
+    pw_buf_adds(r->out, ", ");
+    add_span(r, t->debounce_max_us);
+}
+
+static void
+render_limit_keys(struct render *r, const struct call *call)
+{
+    bool any = false;
+
+    for (int i = 0; i < call->many_count; i++)
+        any = any || call->many[i].limit_key != NULL;
+    pw_buf_adds(r->out, any ? ", array[" : ", null");
+    for (int i = 0; any && i < call->many_count; i++) {
+        pw_buf_adds(r->out, i > 0 ? ", " : "");
+        add_text(r, call->many[i].limit_key);
+    }
+    pw_buf_adds(r->out, any ? "]::text[], " : ", ");
 }
 
 /* Lists of one thing each; keys and ids are left out where no run has one. */
@@ -208,8 +255,11 @@ render_many(struct render *r, const struct call *call)
     add_span(r, t->key_ttl_us);
     pw_buf_adds(r->out, ", ");
     add_bool(r, t->key_while_active);
-    pw_buf_adds(r->out, ", null, ");
+    render_limit_keys(r, call);
     add_bool(r, player_is_new(r->player, call));
+    add_tags(r, t->tags);
+    pw_buf_adds(r->out, ", ");
+    add_span(r, t->expires_us);
 }
 
 static void
@@ -298,6 +348,7 @@ add_option(struct pw_json_writer *w, const struct call_item *item)
     add_member(w, "workflow", o->workflow);
     add_flag(w, "detached", o->detached);
     add_number(w, "delay_ms", o->delay_ms, ORACLE_NONE);
+    add_member(w, "limit_key", o->limit_key);
     add_number(w, "priority", o->priority, -1);
     add_flag(w, "final", o->final);
     add_flag(w, "permanent", o->permanent);
@@ -559,6 +610,7 @@ render_step(struct render *r, const struct call *call)
     add_member(&w, "map", s->map);
     add_raw_member(&w, "condition", s->condition);
     add_member(&w, "unmet", s->unmet);
+    add_member(&w, "failed", s->failed);
     add_member(&w, "workflow", s->workflow);
     add_member(&w, "undo", s->undo);
     add_span_member(&w, "delay", s->delay_us);
@@ -639,6 +691,66 @@ render_schedule_verb(struct render *r, const struct call *call)
         pw_buf_adds(r->out, ", ");
         add_span(r, call->backfill.until_us);
         pw_buf_addf(r->out, ", %d", call->backfill.most);
+    }
+}
+
+static void
+render_bulk(struct render *r, const struct call *call)
+{
+    const struct oracle_bulk_spec *b = &call->bulk;
+    const char *const names[] = {"workflow", "tenant", "status"};
+    const char *const values[] = {b->workflow, b->tenant, b->status};
+    struct pw_json_writer w;
+    struct pw_buf filter;
+
+    if (call->verb == CALL_STOP_BULK) {
+        pw_buf_addf(r->out, "%d", call->bulk_number);
+        return;
+    }
+    pw_buf_init(&filter, 4096);
+    pw_json_writer_init(&w, &filter);
+    pw_json_open(&w, '{');
+    for (int i = 0; i < 3; i++)
+        add_member(&w, names[i], values[i]);
+    add_flag(&w, "colour", b->invalid);
+    pw_json_close(&w);
+    add_text(r, b->act);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, pw_buf_text(&filter));
+    pw_buf_addf(r->out, ", %d, %s", b->rate, b->other_digest ? "'of another'" : "null");
+    pw_buf_done(&filter);
+}
+
+static void
+render_lane(struct render *r, const struct call *call)
+{
+    const struct oracle_lane_spec *l = &call->lane;
+    const int numbers[] = {l->limit, l->weight};
+
+    add_text(r, l->workflow);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, l->limit_key);
+    for (int i = 0; i < 2; i++)
+        if (numbers[i] == 0)
+            pw_buf_adds(r->out, ", null");
+        else
+            pw_buf_addf(r->out, ", %d", numbers[i]);
+    pw_buf_adds(r->out, ", ");
+    add_text(r, l->tenant);
+}
+
+static void
+render_subscription(struct render *r, const struct call *call)
+{
+    const struct oracle_subscription_spec *s = &call->subscription;
+    const char *const created[] = {s->name, s->topic, s->workflow, s->key, s->match, s->tenant,
+        s->whole_event ? "event" : "payload"};
+    const char *const named[] = {s->tenant, s->name};
+    bool creates = call->verb == CALL_CREATE_SUBSCRIPTION;
+
+    for (size_t i = 0; i < (creates ? 7 : 2); i++) {
+        pw_buf_adds(r->out, i > 0 ? ", " : "");
+        add_text(r, creates ? created[i] : named[i]);
     }
 }
 
@@ -726,6 +838,21 @@ player_render(struct player *player, const struct call *call, bool script, struc
     case CALL_DELETE_SCHEDULE:
     case CALL_BACKFILL_SCHEDULE:
         render_schedule_verb(&r, call);
+        break;
+    case CALL_BEGIN_BULK:
+    case CALL_STOP_BULK:
+        render_bulk(&r, call);
+        break;
+    case CALL_SET_LANE:
+    case CALL_PAUSE_LANE:
+    case CALL_RESUME_LANE:
+        render_lane(&r, call);
+        break;
+    case CALL_CREATE_SUBSCRIPTION:
+    case CALL_PAUSE_SUBSCRIPTION:
+    case CALL_RESUME_SUBSCRIPTION:
+    case CALL_DELETE_SUBSCRIPTION:
+        render_subscription(&r, call);
         break;
     default:
         if (call_is_one(call->verb))

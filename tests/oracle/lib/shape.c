@@ -51,12 +51,16 @@ pick_options(struct generator *g, struct oracle_step_spec *s)
     static const char *const unmet[] = {
         NULL, "skip", "skip", "skip_all", "skip_all", "skip_all", "fail", "sulk"};
 
+    static const char *const failed[] = {"skip", "skip", "skip_all", "skip_all", "fail", "sulk"};
+
     if (chance_of(g, 20))
         s->map = chance_of(g, 70) || s->deps[0] == NULL ? "run" : s->deps[0];
     if (chance_of(g, 20)) {
         s->condition = conditions[chance_below(g, chance_of(g, 5) ? 6 : 5)];
         s->unmet = unmet[chance_below(g, chance_of(g, 5) ? 8 : 7)];
     }
+    if (chance_of(g, 30))
+        s->failed = failed[chance_below(g, chance_of(g, 5) ? 6 : 5)];
     if (chance_of(g, 25))
         s->undo = chance_of(g, 3) ? "Bad h" : "h";
     if (chance_of(g, 10))

@@ -16,13 +16,13 @@ static const struct statement {
     const char *after;
 } statements[CALL_VERBS] = {
     [CALL_ADVANCE] = {"advance", 1, "select 'ok' from pawl.test_clock_advance(", ")"},
-    [CALL_CREATE_WORKFLOW] = {"create_workflow", 11, "select pawl.create_workflow(", ")"},
+    [CALL_CREATE_WORKFLOW] = {"create_workflow", 14, "select pawl.create_workflow(", ")"},
     [CALL_ALTER_WORKFLOW] = {"alter_workflow", 2, "select 'ok' from pawl.alter_workflow(", ")"},
     [CALL_CREATE_FLOW] = {"create_flow", 10, "select pawl.create_flow(", ")"},
     [CALL_ADD_STEP] = {"add_step", 4, "select pawl.add_step(", ")"},
-    [CALL_TRIGGER] = {"trigger", 12,
+    [CALL_TRIGGER] = {"trigger", 17,
         "select concat_ws(' ', run_id, created, handled), run_id from pawl.trigger(", ")"},
-    [CALL_TRIGGER_MANY] = {"trigger_many", 12,
+    [CALL_TRIGGER_MANY] = {"trigger_many", 14,
         "select string_agg(concat_ws(' ', item, run_id, created, handled) || e'\\n', '' order by "
         "item), "
         "string_agg(run_id::text, ' ' order by item) from pawl.trigger_many(",
@@ -116,6 +116,34 @@ static const struct statement {
         "select coalesce(string_agg(concat_ws(' ', oracle.us(at), run_id, created) || e'\\n', '' "
         "order by at), '') from oracle.backfill_schedule(",
         ")"},
+    [CALL_BEGIN_BULK] = {"begin_bulk", 4,
+        "select pawl.begin_bulk(b.act, b.filter, b.rate, 'because', 'op', b.digest) from "
+        "oracle.bulk(",
+        ") b"},
+    [CALL_STOP_BULK] = {"stop_bulk", 1, "select pawl.stop_bulk(by => 'op', bulk => ", ")"},
+    [CALL_SET_LANE] = {"set_lane", 5,
+        "select pawl.set_lane(l.workflow, l.limit_key, l.key_limit, l.weight, 'because', 'op', "
+        "l.tenant) from oracle.lane(",
+        ") l"},
+    [CALL_PAUSE_LANE] = {"pause_lane", 5,
+        "select pawl.pause_lane(l.workflow, l.limit_key, 'because', 'op', l.tenant) from "
+        "oracle.lane(",
+        ") l"},
+    [CALL_RESUME_LANE] = {"resume_lane", 5,
+        "select pawl.resume_lane(l.workflow, l.limit_key, 'op', l.tenant) from oracle.lane(",
+        ") l"},
+    [CALL_CREATE_SUBSCRIPTION] = {"create_subscription", 7, "select pawl.create_subscription(",
+        ")"},
+    [CALL_PAUSE_SUBSCRIPTION] = {"pause_subscription", 2,
+        "select pawl.pause_subscription(s.name, 'because', 'op', s.tenant) from "
+        "oracle.schedule_name(",
+        ") s"},
+    [CALL_RESUME_SUBSCRIPTION] = {"resume_subscription", 2,
+        "select pawl.resume_subscription(s.name, 'op', s.tenant) from oracle.schedule_name(",
+        ") s"},
+    [CALL_DELETE_SUBSCRIPTION] = {"delete_subscription", 2,
+        "select pawl.delete_subscription(s.name, 'op', s.tenant) from oracle.schedule_name(",
+        ") s"},
 };
 
 bool

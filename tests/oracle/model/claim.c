@@ -5,8 +5,15 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+static int
+least(int a, int b)
+{
+    return a < b ? a : b;
+}
 
 static const char *
 or_null(const char *json)
@@ -107,7 +114,14 @@ static bool
 may_take(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run,
     enum oracle_place place)
 {
-    return may_find(o, s, run, place) && !oracle_is_left_over(run);
+    return may_find(o, s, run, place) && !oracle_is_left_over(run) && !oracle_has_expired(o, run) &&
+        oracle_room_of(o, run) > 0;
+}
+
+static bool
+is_laned(const struct oracle *o, const struct oracle_run *run)
+{
+    return o->queues[run->queue].laned;
 }
 
 /* RUN, or RUN/TASK. */
@@ -171,7 +185,44 @@ struct wanted {
     int most;
 };
 
-/* Everything that was taken could be, and nothing of the same queue that comes before it was left. */
+enum {
+    MOVED_LEAST =
+        5, /* so many ready tasks, if there are, a claim of a queue with lanes puts in line */
+};
+
+/* Whether a claim that comes to the queue puts all ready tasks in line that are not: tasks of a trigger are from the beginning. */
+static bool
+are_all_in_line(struct oracle *o, const struct oracle_session *s, int queue)
+{
+    int outside = 0;
+
+    for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
+        outside += run->queue == queue && !run->in_line && may_find(o, s, run, ORACLE_READY);
+    return outside <= MOVED_LEAST;
+}
+
+/* Of one queue, or one lane of it, the first comes first. */
+static bool
+is_before(struct oracle *o, const struct oracle_session *s, const struct oracle_run *a,
+    const struct oracle_run *b)
+{
+    if (a->queue != b->queue || !comes_before(a, b))
+        return false;
+    return !is_laned(o, a) || (oracle_same_lane(a, b) && are_all_in_line(o, s, a->queue));
+}
+
+/* More of one lane than it has room for. */
+static bool
+is_over_limit(struct oracle *o, const struct taken *taken, const struct oracle_run *run)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < taken->count; i++)
+        count += taken->runs[i] != NULL && oracle_same_lane(taken->runs[i], run);
+    return count > oracle_room_of(o, run);
+}
+
+/* Everything that was taken could be, and nothing that comes before it was left. */
 static const char *
 choice_problem(struct oracle *o, const struct oracle_session *s, const struct taken *taken,
     enum oracle_place place, struct wanted wanted)
@@ -181,15 +232,18 @@ choice_problem(struct oracle *o, const struct oracle_session *s, const struct ta
 
         if (run == NULL || !may_take(o, s, run, place))
             return oracle_keepf(o, "not allowed: %s could not be claimed", taken->names[i]);
+        if (is_over_limit(o, taken, run))
+            return oracle_keepf(
+                o, "not allowed: with %s its lane is over its limit", taken->names[i]);
         for (struct oracle_run *other = o->runs; other != NULL; other = oracle_next_task(other))
-            if (other->queue == run->queue && may_take(o, s, other, place) &&
-                comes_before(other, run) && !is_taken(taken, other))
+            if (is_before(o, s, other, run) && may_take(o, s, other, place) &&
+                !is_taken(taken, other))
                 return oracle_keepf(o, "not allowed: %s/%d comes before %s", other->id, other->task,
                     taken->names[i]);
     }
     if ((int)taken->count < wanted.least || (int)taken->count > wanted.most)
-        return oracle_keepf(
-            o, "not allowed: %d tasks were claimed, not %d", (int)taken->count, wanted.most);
+        return oracle_keepf(o, "not allowed: %d tasks were claimed, not %d to %d",
+            (int)taken->count, wanted.least, wanted.most);
     return NULL;
 }
 
@@ -211,33 +265,79 @@ end_left_over(struct oracle *o, const struct oracle_session *s, enum oracle_plac
             }
         if (found && !oracle_flow_is_locked(o, run))
             oracle_let_end(o, run);
+        if (oracle_has_expired(o, run) && !oracle_locked(o, run))
+            oracle_expire(o, run);
     }
-}
-
-static int
-least(int a, int b)
-{
-    return a < b ? a : b;
 }
 
 /* What there is for a claim. */
 struct found {
-    int ready;
+    int ready; /* at most so many: of each lane what it has room for */
+    int sure;  /* at least so many, if it asks for that many */
     int suspects;
+    int sure_suspects;
     int left;          /* of runs that are to end */
     int left_suspects; /* the same of suspects */
     int holds;         /* it has that many others */
 };
 
+/* Whether the run is one of those that its lane has room for. */
+static bool
+fits(struct oracle *o, const struct oracle_session *s, const struct oracle_run *run)
+{
+    int room = oracle_room_of(o, run);
+
+    if (room == INT_MAX)
+        return true;
+    for (struct oracle_run *other = o->runs; other != run; other = oracle_next_task(other))
+        room -= oracle_same_lane(other, run) && may_take(o, s, other, ORACLE_READY);
+    return room > 0;
+}
+
+/* How much a claim takes of a queue with lanes: of a single lane its share of the claim, of several something, because lanes that give little
+ * have their shares, too. Nothing is sure where ready tasks may have to be put in line first, and the claim may not come to it. */
+static int
+sure_of_lanes(struct oracle *o, const struct oracle_session *s, int queue, int most)
+{
+    const struct oracle_run *first = NULL;
+    bool several = false, outside = false;
+    int count = 0, queues = 0;
+
+    for (int i = 0; i < o->queues_count; i++)
+        queues += (int)(s->queues >> i & 1);
+    for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
+        if (run->queue == queue && may_take(o, s, run, ORACLE_READY)) {
+            first = first == NULL ? run : first;
+            several = several || !oracle_same_lane(first, run);
+            outside = outside || !run->in_line;
+            count += fits(o, s, run);
+        }
+    if (count == 0 || outside || !are_all_in_line(o, s, queue))
+        return 0;
+    return several ? 1 : least(count, (most + queues) / queues);
+}
+
 static struct found
-look_around(struct oracle *o, const struct oracle_session *s, bool unseen)
+look_around(struct oracle *o, const struct oracle_session *s, bool unseen, int most)
 {
     struct found f = {0};
 
+    for (int i = 0; i < o->queues_count; i++)
+        if (o->queues[i].laned)
+            f.sure += sure_of_lanes(o, s, i, most);
     for (struct oracle_run *run = o->runs; run != NULL; run = oracle_next_task(run)) {
-        f.ready += may_take(o, s, run, ORACLE_READY);
-        f.suspects += may_take(o, s, run, ORACLE_SUSPECT);
-        f.left += oracle_is_left_over(run) && may_find(o, s, run, ORACLE_READY);
+        bool ready = may_take(o, s, run, ORACLE_READY);
+        bool suspect = may_take(o, s, run, ORACLE_SUSPECT);
+
+        if (!ready && may_find(o, s, run, ORACLE_READY) && oracle_room_of(o, run) == 0)
+            oracle_count_shut(o, run);
+        f.ready += ready && fits(o, s, run);
+        f.sure += ready && !is_laned(o, run);
+        f.suspects += suspect;
+        /* Of a lane the first is tried, which somebody may hold. */
+        f.sure_suspects += suspect && (!is_laned(o, run) || o->locked == NULL);
+        f.left += (oracle_is_left_over(run) || oracle_has_expired(o, run)) &&
+            may_find(o, s, run, ORACLE_READY);
         f.left_suspects += oracle_is_left_over(run) && may_find(o, s, run, ORACLE_SUSPECT);
         f.holds += run->living && run->place == ORACLE_HELD && run->session == s->id && !unseen;
     }
@@ -249,12 +349,15 @@ static const char *
 judge(struct oracle *o, const struct oracle_session *s, const struct oracle_claim_spec *spec,
     const struct taken *taken, const struct found *f)
 {
-    bool quiet = spec->quiet && f->ready + f->left == 0 && f->holds == 0 && spec->most > 0 &&
-        f->suspects + f->left_suspects > 0;
+    bool ready =
+        taken->count > 0 && taken->runs[0] != NULL && taken->runs[0]->place == ORACLE_READY;
+    bool quiet = spec->quiet && f->sure + f->left == 0 && !ready && f->holds == 0 &&
+        spec->most > 0 && f->suspects + f->left_suspects > 0;
     enum oracle_place place = quiet ? ORACLE_SUSPECT : ORACLE_READY;
-    int most = quiet ? 1 : spec->most, ready = quiet ? f->suspects : f->ready;
-    int left = quiet ? f->left_suspects : f->left, all = least(most, ready + left);
-    struct wanted wanted = {all > left ? all - left : 0, least(most, ready)};
+    int most = quiet ? 1 : spec->most, sure = quiet ? f->sure_suspects : f->sure;
+    int left = quiet ? f->left_suspects : f->left, all = least(most, sure + left);
+    struct wanted wanted = {
+        all > left ? all - left : 0, least(most, quiet ? f->suspects : f->ready)};
     const char *problem = choice_problem(o, s, taken, place, wanted);
 
     if (problem == NULL && (int)taken->count < all)
@@ -319,6 +422,8 @@ take(struct oracle *o, const struct oracle_claim_spec *spec, struct oracle_run *
         else
             i++;
     run->place = ORACLE_HELD;
+    run->counted = is_laned(o, run);
+    run->in_line = false;
     run->session = spec->session;
     run->request = spec->request;
     run->fence++;
@@ -332,6 +437,22 @@ take(struct oracle *o, const struct oracle_claim_spec *spec, struct oracle_run *
     run->reason = NULL;
     run->woken = false;
     run->touched = true;
+}
+
+/* The claim has come to the queues of what it took. */
+static void
+put_in_line(struct oracle *o, const struct oracle_session *s, const struct taken *taken)
+{
+    for (size_t i = 0; i < taken->count; i++) {
+        int queue = taken->runs[i]->queue;
+
+        if (!o->queues[queue].laned || taken->runs[i]->place != ORACLE_READY ||
+            !are_all_in_line(o, s, queue))
+            continue;
+        for (struct oracle_run *run = o->runs; run != NULL; run = run->next)
+            if (run->queue == queue && may_find(o, s, run, ORACLE_READY))
+                run->in_line = true;
+    }
 }
 
 const char *
@@ -358,12 +479,13 @@ oracle_claim(struct oracle *oracle, const struct oracle_claim_spec *spec, const 
     if (s->draining)
         return chosen[0] == NULL ? "draining" : "not allowed: the session is draining";
     taken = find_taken(oracle, chosen);
-    found = look_around(oracle, s, unseen);
+    found = look_around(oracle, s, unseen, spec->most);
     problem = spec->taken > 0 ? observed_problem(oracle, s, spec, &taken, found.holds)
                               : judge(oracle, s, spec, &taken, &found);
     if (problem == NULL && taken.count == 0)
         problem = "nothing";
     if (problem == NULL) {
+        put_in_line(oracle, s, &taken);
         s->idle = false;
         problem = taken.runs[0]->place == ORACLE_SUSPECT ? "suspect" : "some";
         for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run))

@@ -55,6 +55,15 @@ oracle_copy(const struct oracle *oracle)
     COPY_LIST(copy, events);
     COPY_LIST(copy, schedules);
     COPY_LIST(copy, skips);
+    COPY_LIST(copy, bulks);
+    for (size_t i = 0; i < copy->bulks_count; i++) {
+        COPY_LIST(&copy->bulks[i], again);
+        COPY_LIST(&copy->bulks[i], answers);
+    }
+    COPY_LIST(copy, lanes);
+    COPY_LIST(copy, subscriptions);
+    COPY_LIST(copy, expected);
+    COPY_LIST(copy, deferred);
     for (size_t i = 0; i < copy->keys_count; i++)
         copy->keys[i].workflow = moved(copy, oracle, oracle->keys[i].workflow);
     for (struct oracle_run **at = &copy->runs; *at != NULL; at = &(*at)->next) {

@@ -32,13 +32,15 @@ options_are_good(const struct oracle_workflow_spec *spec)
 }
 
 static bool
-options_are_the_same(const struct oracle_workflow *w, const struct oracle_workflow_spec *spec)
+options_are_the_same(
+    struct oracle *o, const struct oracle_workflow *w, const struct oracle_workflow_spec *spec)
 {
     const struct oracle_policy *a = &w->policy, *b = &spec->policy;
 
     return oracle_same(w->runtime, spec->runtime) && w->priority == spec->priority &&
         w->run_timeout_us == spec->run_timeout_us && w->step_timeout_us == spec->step_timeout_us &&
-        w->strict_order == spec->strict_order && a->max_attempts == b->max_attempts &&
+        w->strict_order == spec->strict_order && w->fair == spec->fair &&
+        o->queues[w->queue].key_limit == spec->key_limit && a->max_attempts == b->max_attempts &&
         a->base_us == b->base_us && a->cap_us == b->cap_us && !(a->factor < b->factor) &&
         !(a->factor > b->factor) && !(a->jitter < b->jitter) && !(a->jitter > b->jitter);
 }
@@ -70,6 +72,16 @@ set_options(struct oracle *o, struct oracle_workflow *w, const struct oracle_wor
     o->queues_version++;
 }
 
+static void
+set_lanes(struct oracle *o, struct oracle_workflow *w, const struct oracle_workflow_spec *spec)
+{
+    struct oracle_queue *queue = &o->queues[w->queue];
+
+    queue->laned = queue->laned || spec->key_limit > 0 || spec->fair;
+    queue->key_limit = spec->key_limit;
+    w->fair = spec->fair;
+}
+
 const char *
 oracle_create_workflow(struct oracle *oracle, const struct oracle_workflow_spec *spec)
 {
@@ -79,11 +91,14 @@ oracle_create_workflow(struct oracle *oracle, const struct oracle_workflow_spec 
         return "PW003";
     w = oracle_find_workflow(oracle, spec->name);
     if (w != NULL)
-        return options_are_the_same(w, spec) ? "exists" : "differs";
+        return options_are_the_same(oracle, w, spec) ? "exists" : "differs";
+    if (spec->key_limit < 0)
+        return "PW003";
     w = &oracle->workflows[oracle->workflows_count++];
     w->name = oracle_keep(oracle, spec->name);
     w->queue = oracle_add_queue(oracle, w->name, w, ORACLE_NONE, false);
     set_options(oracle, w, spec);
+    set_lanes(oracle, w, spec);
     return "created";
 }
 
@@ -99,6 +114,11 @@ oracle_alter_workflow(
         return "PW002";
     if (!options_are_good(spec))
         return "PW003";
+    if (spec->sets_lanes) {
+        if (spec->key_limit < 0 || (w->flow && (spec->key_limit > 0 || spec->fair)))
+            return "PW003";
+        set_lanes(oracle, w, spec);
+    }
     set_options(oracle, w, spec);
     return "ok";
 }

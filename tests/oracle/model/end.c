@@ -212,7 +212,9 @@ static void
 forget_waits(struct oracle_run *run)
 {
     run->waits_count = 0;
-    run->timeout_at = run->grace_at = run->cancel_at = ORACLE_NONE;
+    run->timeout_at = run->grace_at = run->cancel_at = run->expires_at = ORACLE_NONE;
+    run->expires_put_off = false;
+    run->cancel_why = NULL;
     memset(run->missing, 0, sizeof(run->missing));
     for (struct oracle_run *task = run->tasks; task != NULL; task = task->next)
         task->waits_count = 0;
@@ -330,7 +332,7 @@ oracle_end_or_roll_back(struct oracle *o, struct oracle_run *run, int status, co
     run->fence++;
     run->session = 0;
     run->request = 0;
-    run->started = run->woken = false;
+    run->started = run->woken = run->in_line = false;
     run->rolling_back = true;
     oracle_audit(o, run, "rollback_started", NULL);
     return "ok";

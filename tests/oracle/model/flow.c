@@ -74,6 +74,9 @@ option_problem(struct oracle *o, const struct oracle_step_spec *spec)
         (spec->condition != NULL && spec->condition[0] != '{') ||
         (spec->unmet != NULL && strcmp(spec->unmet, "skip") != 0 &&
             strcmp(spec->unmet, "skip_all") != 0 && strcmp(spec->unmet, "fail") != 0) ||
+        (spec->failed != NULL && strcmp(spec->failed, "skip") != 0 &&
+            strcmp(spec->failed, "skip_all") != 0 && strcmp(spec->failed, "fail") != 0) ||
+        (spec->map != NULL && oracle_same(spec->failed, "skip_all")) ||
         (spec->undo != NULL && !name_is_good(spec->undo)))
         return "PW003";
     if (spec->workflow != NULL && oracle_find_workflow(o, spec->workflow) == NULL)
@@ -90,10 +93,11 @@ is_the_same(const struct oracle_step_spec *a, const struct oracle_step_spec *b)
         if (!oracle_same(a->deps[i], b->deps[i]))
             return false;
     return oracle_same(a->map, b->map) && oracle_same(a->condition, b->condition) &&
-        oracle_same(a->unmet, b->unmet) && oracle_same(a->workflow, b->workflow) &&
-        oracle_same(a->undo, b->undo) && a->delay_us == b->delay_us &&
-        a->timeout_us == b->timeout_us && a->priority == b->priority &&
-        a->max_attempts == b->max_attempts && a->base_us == b->base_us;
+        oracle_same(a->unmet, b->unmet) && oracle_same(a->failed, b->failed) &&
+        oracle_same(a->workflow, b->workflow) && oracle_same(a->undo, b->undo) &&
+        a->delay_us == b->delay_us && a->timeout_us == b->timeout_us &&
+        a->priority == b->priority && a->max_attempts == b->max_attempts &&
+        a->base_us == b->base_us;
 }
 
 static void
@@ -103,7 +107,8 @@ add(struct oracle *o, struct oracle_workflow *flow, const struct oracle_step_spe
 
     *step = (struct oracle_flow_step){.name = oracle_keep(o, spec->step), .spec = *spec};
     step->no = ++flow->steps_count;
-    step->spreads = spec->condition != NULL && oracle_same(spec->unmet, "skip_all");
+    step->spreads = (spec->condition != NULL && oracle_same(spec->unmet, "skip_all")) ||
+        oracle_same(spec->failed, "skip_all");
     for (int i = 0; i < ORACLE_DEPS_MAX && spec->deps[i] != NULL; i++) {
         const struct oracle_flow_step *dep = find_step(flow, spec->deps[i]);
 

@@ -23,7 +23,12 @@ struct oracle_outcome {
 };
 
 void oracle_finish_task(
-    struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *outcome);
+    struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *how);
+
+/* A step that fails does not fail its run, and the error of its record then. */
+bool oracle_skips_failure(const struct oracle_flow_step *step);
+const char *oracle_skipped_failure(
+    struct oracle *o, const struct oracle_flow_step *step, int task, const char *error);
 void oracle_record_task(struct oracle *o, struct oracle_run *run, int task,
     const struct oracle_outcome *outcome, const char *undo);
 

@@ -172,15 +172,50 @@ error_text(struct oracle *o, const char *error)
     return oracle_keepf(o, "%.200s", error);
 }
 
+static const char *
+name_of(struct oracle *o, const struct oracle_flow_step *step, int task)
+{
+    int place = task % ORACLE_STEP_SPAN;
+
+    return oracle_keepf(o, "%s#%d", step->name, place == 0 ? 1 : place);
+}
+
+bool
+oracle_skips_failure(const struct oracle_flow_step *step)
+{
+    return step->spec.failed != NULL && strcmp(step->spec.failed, "fail") != 0;
+}
+
+const char *
+oracle_skipped_failure(
+    struct oracle *o, const struct oracle_flow_step *step, int task, const char *error)
+{
+    const char *text =
+        oracle_keepf(o, "step %s failed: %s", name_of(o, step, task), error_text(o, error));
+
+    return oracle_keepf(o,
+        "{\"code\": \"failed\", \"error\": %s, \"message\": %s, \"spreads\": %s}",
+        error == NULL ? "null" : error, oracle_quote(o, text),
+        strcmp(step->spec.failed, "skip_all") == 0 ? "true" : "false");
+}
+
 void
 oracle_finish_task(
-    struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *outcome)
+    struct oracle *o, struct oracle_run *run, int task, const struct oracle_outcome *how)
 {
     struct oracle_run *ended = oracle_task(run, task);
     const struct oracle_flow_step *step = oracle_step_of(run, task);
+    struct oracle_outcome changed = *how;
+    const struct oracle_outcome *outcome = &changed;
     const char *name;
 
     take_away(ended);
+    /* Not one that fails because the time of its run is over. */
+    if (how->state == ORACLE_ERROR && !run->ending && oracle_skips_failure(step) &&
+        oracle_left_ms(o, run) != 0) {
+        changed.state = ORACLE_SKIPPED;
+        changed.error = oracle_skipped_failure(o, step, task, how->error);
+    }
     oracle_record_task(o, run, task, outcome, undo_of(o, step));
     if (run->ending) {
         oracle_let_end(o, run);
@@ -196,8 +231,7 @@ oracle_finish_task(
             oracle_error(o, "timeout", "the run has reached its time limit"), true, NULL);
         return;
     }
-    name = oracle_keepf(
-        o, "%s#%d", step->name, task % ORACLE_STEP_SPAN == 0 ? 1 : task % ORACLE_STEP_SPAN);
+    name = name_of(o, step, task);
     oracle_begin_ending(o, run, ORACLE_ERROR,
         oracle_keepf(o,
             "{\"code\": \"step_failed\", \"step\": \"%s\", \"error\": %s, \"message\": %s}", name,

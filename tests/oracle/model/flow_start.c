@@ -116,6 +116,7 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_flow_s
             .workflow = w,
             .id = wait->child,
             .tenant = run->tenant,
+            .limit_key = run->limit_key,
             .priority = step->spec.priority == -1 ? w->priority : step->spec.priority,
             .input = input,
             .delay_us = delay_us == 0 ? ORACLE_NONE : delay_us,
@@ -225,6 +226,10 @@ start_step(
             oracle_same(step->spec.unmet, "skip_all") ? "true" : "false");
     if (skip == NULL && error == NULL && step->map_from != -1)
         array = oracle_map_array(o, run, step, &error);
+    if (error != NULL && !unmet && oracle_skips_failure(step)) {
+        skip = oracle_skipped_failure(o, step, step->no * ORACLE_STEP_SPAN, error);
+        error = NULL;
+    }
     if (skip != NULL || error != NULL)
         oracle_record_task(o, run, step->no * ORACLE_STEP_SPAN,
             &(struct oracle_outcome){skip != NULL ? ORACLE_SKIPPED : ORACLE_ERROR, NULL,

@@ -242,7 +242,7 @@ has_limit_over(const struct oracle *o, const struct oracle_run *run)
 {
     return run->living && run->task == 0 &&
         (limit_is_over(o, run->timeout_at) || limit_is_over(o, run->grace_at) ||
-            limit_is_over(o, run->cancel_at));
+            limit_is_over(o, run->cancel_at) || limit_is_over(o, run->expires_at));
 }
 
 struct due_teller {

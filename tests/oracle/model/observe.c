@@ -84,9 +84,10 @@ oracle_enforce(struct oracle *oracle, const char *run, const char *limit, bool b
 
     if (found == NULL)
         return "not allowed: the run does not live";
-    at = strcmp(limit, "cancel") == 0 ? &found->cancel_at
-        : strcmp(limit, "grace") == 0 ? &found->grace_at
-                                      : &found->timeout_at;
+    at = strcmp(limit, "cancel") == 0   ? &found->cancel_at
+        : strcmp(limit, "grace") == 0   ? &found->grace_at
+        : strcmp(limit, "expires") == 0 ? &found->expires_at
+                                        : &found->timeout_at;
     if (*at == ORACLE_NONE)
         return "not allowed: the run has no such limit";
     if (*at > oracle->now)

@@ -89,6 +89,7 @@ pause_one(struct oracle *o, struct oracle_run *run, const char *why, const char 
     run->paused_why = oracle_keep(o, why);
     run->paused_due = run->place == ORACLE_WAITING ? run->due_at : ORACLE_NONE;
     run->paused_reason = run->reason;
+    run->in_line = false;
     if (run->place != ORACLE_HELD && run->place != ORACLE_OPEN) {
         /* It was ready: then it is ready again after resume, whatever else it waits for. */
         run->woken = run->woken || run->place != ORACLE_WAITING;
@@ -205,6 +206,8 @@ wake_one(struct oracle *o, struct oracle_run *run, struct oracle_run *task, cons
         woken = true;
         if (run->due_at == task->due_at && run->timeout_at != ORACLE_NONE)
             run->timeout_at -= task->due_at - o->now;
+        if (run->due_at == task->due_at && run->expires_at != ORACLE_NONE)
+            run->expires_at -= task->due_at - o->now;
         if (run->due_at == task->due_at && run->place == ORACLE_OPEN)
             run->due_at = o->now;
     }
@@ -320,7 +323,7 @@ open_round(struct oracle *o, struct oracle_run *run, const char *by, bool rollba
     run->round = last->round + 1;
     run->fence = last->fence + 1;
     run->crashes = 0;
-    run->started = run->woken = run->paused = false;
+    run->started = run->woken = run->paused = run->in_line = false;
     run->rolling_back = run->ending = rollback;
     run->ending_fence = -1;
     run->ending_rollback = false;
@@ -540,6 +543,8 @@ oracle_fork(struct oracle *oracle, const char *run, const char *from_step, const
             .priority = found->priority,
             .input = found->input,
             .metadata = found->metadata,
+            .limit_key = found->limit_key,
+            .tags = found->tags,
             .delay_us = ORACLE_NONE,
         });
     if (fork->workflow->flow) {

@@ -48,7 +48,7 @@ struct oracle_chooser {
     bool (*records)(void *userdata, const char *run, int task, const char *name, int round);
     /* The number of the n-th session that housekeeping has ended in this call, from 0; 0: there is none. */
     int64_t (*swept)(void *userdata, int n);
-    /* The run that has this key, of a schedule that was fired just now. */
+    /* The run that has this key, of a schedule that was fired just now, or of an event. */
     const char *(*scheduled)(
         void *userdata, const char *tenant, const char *workflow, const char *key);
 };
@@ -73,6 +73,9 @@ struct oracle_workflow_spec {
     int64_t run_timeout_us;
     int64_t step_timeout_us;
     bool strict_order;
+    bool sets_lanes; /* the next two are given, as always by create_workflow */
+    int key_limit;   /* 0: none; below 0: one that is not allowed */
+    bool fair;
 };
 
 /* Every verb answers with a word: that of the engine, or the SQLSTATE it raises. */
@@ -93,6 +96,7 @@ struct oracle_step_spec {
     const char *map;
     const char *condition;
     const char *unmet;
+    const char *failed;
     const char *workflow;
     const char *undo;
     int64_t delay_us;
@@ -129,7 +133,13 @@ struct oracle_trigger_spec {
     const char *id;
     int64_t key_ttl_us;
     bool key_while_active;
+    int64_t expires_us;
+    bool replace;
+    int64_t debounce_us;
+    int64_t debounce_max_us;
     bool is_new; /* the caller says that nobody has sent the id before; see oracle_may_be_new() */
+    const char *limit_key;
+    const char *const *tags; /* NULL behind the last; NULL: none are given */
 };
 
 /*
@@ -141,6 +151,9 @@ bool oracle_may_be_new(struct oracle *oracle, const char *id);
 /* made is the id that the engine made, if it made one. The answer is "RUN CREATED HANDLED" in reply. */
 const char *oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec,
     const char *made, struct pw_buf *reply);
+
+/* How many runs have expired and were not ended yet: whether a claim comes to one of them is not told. */
+int oracle_count_expired(struct oracle *oracle);
 
 /* Many at once: all of them, or none and the first error. made: what the engine answered for each. uneven: its lists do
  * not have the same length. A line of the reply for each: number, run, created, handled. */
@@ -212,6 +225,7 @@ struct oracle_option {
     const char *workflow;               /* child */
     bool detached;                      /* child */
     int64_t delay_ms;                   /* child */
+    const char *limit_key;              /* child */
     int priority;                       /* child; -1: the workflow's */
     bool final;                         /* fail */
     bool permanent;                     /* fail, retry */
@@ -328,6 +342,77 @@ const char *oracle_backfill_schedule(
 
 /* What schedules came to, in a word for each. */
 void oracle_each_schedule_time(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
+
+/* --- bulks --- */
+
+/* Texts must live as long as the oracle; NULL: any. */
+struct oracle_bulk_spec {
+    const char *act;
+    const char *workflow;
+    const char *tenant;
+    const char *status;
+    int rate;          /* runs in a second */
+    bool invalid;      /* something in the filter is */
+    bool other_digest; /* that of another filter is given */
+};
+
+/* The reply is the number of the bulk. */
+const char *oracle_begin_bulk(
+    struct oracle *oracle, const struct oracle_bulk_spec *spec, struct pw_buf *reply);
+const char *oracle_stop_bulk(struct oracle *oracle, int number);
+
+/* The number of the last bulk, and what it does; NULL: it has ended. */
+const char *oracle_running_bulk(const struct oracle *oracle, int *number);
+
+/* What bulks did to runs, in a word for each. */
+void oracle_each_bulk(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
+
+/* --- lanes --- */
+
+/* limit_key NULL: runs without one. limit and weight 0: none; below 0: one that is not allowed. */
+struct oracle_lane_spec {
+    const char *workflow;
+    const char *tenant;
+    const char *limit_key;
+    int limit;
+    int weight;
+};
+
+const char *oracle_set_lane(struct oracle *oracle, const struct oracle_lane_spec *spec);
+const char *oracle_pause_lane(
+    struct oracle *oracle, const struct oracle_lane_spec *spec, bool paused);
+
+/* Why claims left runs, in a word for each reason. */
+void oracle_each_shut_lane(struct oracle *oracle,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
+
+/* --- subscriptions --- */
+
+/* Texts must live as long as the oracle; key and match NULL: any. */
+struct oracle_subscription_spec {
+    const char *name;
+    const char *topic;
+    const char *workflow;
+    const char *key;
+    const char *match;
+    const char *tenant;
+    bool whole_event; /* the input is the event; else its payload */
+    bool invalid;     /* something in it is */
+};
+
+const char *oracle_create_subscription(
+    struct oracle *oracle, const struct oracle_subscription_spec *spec);
+const char *oracle_pause_subscription(struct oracle *oracle, const char *tenant, const char *name);
+const char *oracle_resume_subscription(struct oracle *oracle, const char *tenant, const char *name);
+const char *oracle_delete_subscription(struct oracle *oracle, const char *tenant, const char *name);
+
+/* How many runs events may start, at most. */
+int oracle_count_coming(const struct oracle *oracle);
+
+/* What subscriptions came to, in a word for each. */
+void oracle_each_subscription(struct oracle *oracle,
     void (*tell)(const char *what, const char *kind, void *userdata), void *userdata);
 
 /* --- what was observed --- */

@@ -212,8 +212,8 @@ run_of_time(struct oracle *o, const struct oracle_schedule *s, int64_t at, bool 
             .delay_us = ORACLE_NONE,
         });
     key = oracle_push(&o->keys, &o->keys_count, sizeof(*key));
-    *key = (struct oracle_key){
-        oracle_keep(o, id), oracle_keep(o, s->spec.tenant), w, name, "of a schedule", ORACLE_NONE};
+    *key = (struct oracle_key){oracle_keep(o, id), oracle_keep(o, s->spec.tenant), w, name,
+        "of a schedule", NULL, ORACLE_NONE};
     oracle_open_flow(o, run, ORACLE_NONE);
     return run->id;
 }

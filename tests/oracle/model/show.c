@@ -82,7 +82,8 @@ show_living(const struct oracle_run *run, const char *queue, struct pw_buf *out)
     add_time(out, run->triggered_at);
     add_time(out, run->started_at);
     add_time(out, run->claimed_at);
-    pw_buf_addf(out, " %s '%s' %s", queue, run->tenant, or_dash(run->key));
+    pw_buf_addf(
+        out, " %s '%s' %s %s", queue, run->tenant, or_dash(run->limit_key), or_dash(run->key));
     add_parent(out, run->parent, run->parent_step, run->parent_task);
     pw_buf_addf(out, " %s %s%s\n", or_dash(run->input), or_dash(run->metadata),
         run->whole->kept ? " kept" : "");
@@ -139,6 +140,7 @@ show_lists(const struct oracle_run *run, struct pw_buf *out)
     add_time(out, run->cancel_at);
     add_time(out, run->grace_at);
     add_time(out, run->timeout_at);
+    add_time(out, run->expires_at);
     pw_buf_addc(out, '\n');
     show_gates(run, out);
 }
@@ -173,8 +175,9 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
         add_time(out, run->triggered_at);
         add_time(out, r->started_at);
         add_time(out, r->ended_at);
-        pw_buf_addf(out, " %s %s %s '%s' %s", r->rolled_back ? "t" : "f", r->key_freed ? "t" : "f",
-            run->workflow->name, run->tenant, or_dash(run->key));
+        pw_buf_addf(out, " %s %s %s '%s' %s %s", r->rolled_back ? "t" : "f",
+            r->key_freed ? "t" : "f", run->workflow->name, run->tenant, or_dash(run->limit_key),
+            or_dash(run->key));
         add_parent(out, run->parent, r->parent_step, r->parent_task);
         pw_buf_addf(out, " %s %s %s %s\n", r->round == 1 ? run->input : "-", or_dash(run->metadata),
             or_dash(r->output), or_dash(r->error));
@@ -185,6 +188,8 @@ show_past(const struct oracle_run *run, struct pw_buf *out)
         pw_buf_addf(out, run->audits[i].task > 0 ? " %d\n" : "\n", run->audits[i].task);
     }
     pw_buf_addf(out, "notes %d%s\n", run->notes, run->kept ? " kept" : "");
+    if (run->tags != NULL)
+        pw_buf_addf(out, "tags %s\n", run->tags);
 }
 
 void
@@ -223,10 +228,22 @@ oracle_show_run(struct oracle *oracle, const char *run, struct pw_buf *out)
     show_past(found, out);
 }
 
+/* Those of runs that are gone are gone, too. */
+static int
+count_tags(const struct oracle *o)
+{
+    int count = 0;
+
+    for (const struct oracle_run *run = o->runs; run != NULL; run = run->next)
+        for (const char *at = run->gone ? NULL : run->tags; at != NULL; at = strchr(at + 1, ','))
+            count++;
+    return count;
+}
+
 void
 oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
 {
-    pw_buf_addf(out, "epoch %d\n", oracle->epoch);
+    pw_buf_addf(out, "epoch %d\ntags %d\n", oracle->epoch, count_tags(oracle));
     for (size_t i = 0; i < oracle->workflows_count; i++) {
         const struct oracle_workflow *w = &oracle->workflows[i];
 
@@ -234,8 +251,9 @@ oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
             w->priority, w->policy.max_attempts, w->policy.base_us, w->policy.cap_us);
         add_time(out, w->run_timeout_us);
         add_time(out, w->step_timeout_us);
-        pw_buf_addf(out, " %s %s %s%s\n", w->strict_order ? "t" : "f",
-            w->workflow_paused ? "t" : "f", oracle->queues[w->queue].paused ? "t" : "f",
+        pw_buf_addf(out, " %s %d %s %s %s%s\n", w->strict_order ? "t" : "f",
+            oracle->queues[w->queue].key_limit, w->fair ? "t" : "f", w->workflow_paused ? "t" : "f",
+            oracle->queues[w->queue].paused ? "t" : "f",
             w->flow ? w->frozen ? " frozen" : " flow" : "");
     }
     for (int i = 0; i < oracle->queues_count; i++) {
@@ -270,6 +288,9 @@ oracle_show_rest(struct oracle *oracle, struct pw_buf *out)
             e->topic, e->key, e->payload);
     }
     oracle_show_schedules(oracle, out);
+    oracle_show_bulks(oracle, out);
+    oracle_show_lanes(oracle, out);
+    oracle_show_subscriptions(oracle, out);
 }
 
 static void

@@ -114,6 +114,15 @@ oracle_free(struct oracle *oracle)
     free(oracle->events);
     free(oracle->schedules);
     free(oracle->skips);
+    for (size_t i = 0; i < oracle->bulks_count; i++) {
+        free(oracle->bulks[i].again);
+        free(oracle->bulks[i].answers);
+    }
+    free(oracle->bulks);
+    free(oracle->lanes);
+    free(oracle->subscriptions);
+    free(oracle->expected);
+    free(oracle->deferred);
     pw_arena_done(&oracle->texts);
     free(oracle);
 }
@@ -242,12 +251,14 @@ oracle_add_run(struct oracle *o, const struct oracle_new_run *made)
     run->priority = made->priority;
     run->input = oracle_keep(o, made->input);
     run->metadata = oracle_keep(o, made->metadata);
+    run->limit_key = oracle_keep(o, made->limit_key);
+    run->tags = made->tags;
     run->parent = made->parent;
     run->parent_step = oracle_keep(o, made->parent_step);
     run->parent_task = made->parent_task;
     run->triggered_at = o->now;
     run->started_at = run->claimed_at = ORACLE_NONE;
-    run->timeout_at = run->grace_at = run->cancel_at = ORACLE_NONE;
+    run->timeout_at = run->grace_at = run->cancel_at = run->expires_at = ORACLE_NONE;
     run->living = run->touched = true;
     run->round = 1;
     run->place = delayed ? ORACLE_WAITING : ORACLE_READY;
@@ -258,6 +269,7 @@ oracle_add_run(struct oracle *o, const struct oracle_new_run *made)
         run->reason = NULL;
         run->paused_due = ORACLE_NONE;
     }
+    run->in_line = run->place == ORACLE_READY && o->queues[run->queue].laned;
     if (made->workflow->run_timeout_us != ORACLE_NONE)
         run->timeout_at = run->due_at + made->workflow->run_timeout_us;
     while (*at != NULL && strcmp((*at)->id, run->id) < 0)

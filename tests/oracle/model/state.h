@@ -58,6 +58,18 @@ struct oracle_queue {
     int64_t step_timeout_us;
     bool own_timeout;
     bool paused;
+    bool laned;    /* it has lanes, or had */
+    int key_limit; /* of each lane; 0: none */
+};
+
+/* What an operator has set for one lane. */
+struct oracle_lane {
+    int queue;
+    const char *tenant;
+    const char *limit_key;
+    int limit;  /* 0: that of the queue */
+    int weight; /* 0: none is set */
+    bool paused;
 };
 
 /* A step of a flow; number n stands at n - 1. */
@@ -81,6 +93,7 @@ struct oracle_workflow {
     int64_t run_timeout_us;
     int64_t step_timeout_us;
     bool strict_order;
+    bool fair;
     bool workflow_paused;
     int queue;
     bool flow;
@@ -192,6 +205,8 @@ struct oracle_run {
     int priority;
     const char *input;
     const char *metadata;
+    const char *limit_key;
+    const char *tags; /* each once, in order: {a,b}; NULL: none */
     int64_t triggered_at;
     const char *parent;
     const char *parent_step;
@@ -205,7 +220,9 @@ struct oracle_run {
     int fence;
     int attempt;
     bool started;
-    bool woken; /* something was settled that the claim in force has not seen */
+    bool counted; /* it was claimed out of a lane */
+    bool in_line; /* while it is ready: it is in its lane, and no claim has to move it there */
+    bool woken;   /* something was settled that the claim in force has not seen */
     bool rolling_back;
     const char *reason;
     int64_t session; /* 0: nobody */
@@ -229,10 +246,13 @@ struct oracle_run {
     int64_t paused_due;
     const char *paused_reason;
 
-    /* Time limits; ORACLE_NONE: there is none. */
+    /* Time limits; ORACLE_NONE: there is none. The last is until a worker must have claimed it. */
     int64_t timeout_at;
     int64_t grace_at;
     int64_t cancel_at;
+    const char *cancel_why; /* NULL: its parent was cancelled */
+    int64_t expires_at;
+    bool expires_put_off; /* it is over, and could not be enforced then */
 
     /* Of a flow: how many more must come before a step can start, or a map that has started is done; 0: none has come yet,
      * or it has begun. Step 0 is the end. */
@@ -264,7 +284,8 @@ struct oracle_key {
     struct oracle_workflow *workflow;
     const char *key;
     const char *input;
-    int64_t expires_at; /* ORACLE_NONE: with the run; ORACLE_NEVER: when the run ends */
+    const char *last_id; /* of the last call with replace or debounce; NULL: there was none */
+    int64_t expires_at;  /* ORACLE_NONE: with the run; ORACLE_NEVER: when the run ends */
 };
 
 struct oracle_event {
@@ -319,6 +340,55 @@ struct oracle_skip {
     const char *run;
 };
 
+struct oracle_subscription {
+    struct oracle_subscription_spec spec;
+    int number;
+    bool paused;
+    int64_t retry_at;           /* ORACLE_NONE: its last run could be started */
+    const char *deferred_after; /* deferred events after this one come first */
+    const char *error;
+    int started;
+};
+
+/* An event that is to start runs: of subscriptions up to this number. */
+struct oracle_expected {
+    const char *event;
+    int last;
+};
+
+/* An event that one subscription gets later. */
+struct oracle_deferred {
+    int subscription;
+    const char *event;
+};
+
+struct oracle_bulk_answer {
+    const char *answer;
+    int count;
+};
+
+/* A run that has its turn in a bulk. key: that a retry takes again. */
+struct oracle_bulk_turn {
+    const char *run;
+    const char *key;
+};
+
+struct oracle_bulk {
+    struct oracle_bulk_spec spec;
+    int number;
+    int64_t before_ms;
+    const char *position; /* the last run that was looked at */
+    struct oracle_bulk_turn *again;
+    size_t again_count;
+    int turns;
+    struct oracle_bulk_answer *answers;
+    size_t answers_count;
+    int64_t due_at;
+    int64_t ended_at;
+    bool stopped;
+    bool gone; /* it ended long ago */
+};
+
 struct oracle {
     struct pw_arena texts;
     int64_t now;
@@ -350,6 +420,20 @@ struct oracle {
     int schedules_made;
     struct oracle_skip *skips;
     size_t skips_count;
+    struct oracle_bulk *bulks;
+    size_t bulks_count;
+    struct oracle_lane *lanes;
+    size_t lanes_count;
+    int shut_full;
+    int shut_own;
+    int shut_paused;
+    struct oracle_subscription *subscriptions;
+    size_t subscriptions_count;
+    int subscriptions_made;
+    struct oracle_expected *expected;
+    size_t expected_count;
+    struct oracle_deferred *deferred;
+    size_t deferred_count;
 };
 
 /* --- memory --- */
@@ -417,6 +501,8 @@ struct oracle_new_run {
     int priority;
     const char *input;
     const char *metadata;
+    const char *limit_key;
+    const char *tags;
     int64_t delay_us;
     const char *parent;
     const char *parent_step;
@@ -479,6 +565,21 @@ int oracle_release_held(struct oracle *o, struct oracle_session *session, bool c
 void oracle_fire(struct oracle *o);
 void oracle_show_schedules(struct oracle *o, struct pw_buf *out);
 
+/* The pieces of housekeeping that continue bulks. */
+void oracle_go_on_with_bulks(struct oracle *o);
+void oracle_show_bulks(struct oracle *o, struct pw_buf *out);
+
+/* How many more runs of its lane may be held; INT_MAX: any number. */
+int oracle_room_of(struct oracle *o, const struct oracle_run *run);
+bool oracle_same_lane(const struct oracle_run *a, const struct oracle_run *b);
+void oracle_count_shut(struct oracle *o, const struct oracle_run *run);
+void oracle_show_lanes(struct oracle *o, struct pw_buf *out);
+
+/* An event was emitted; and the piece of housekeeping that starts runs of events. */
+void oracle_expect_runs(struct oracle *o, const struct oracle_event *event);
+void oracle_start_runs(struct oracle *o);
+void oracle_show_subscriptions(struct oracle *o, struct pw_buf *out);
+
 /* Housekeeping, if it is due. */
 void oracle_tick(struct oracle *o);
 
@@ -488,6 +589,9 @@ bool oracle_row_is_held(const struct oracle *o, const struct oracle_run *run);
 /* Pieces of it: a run gets ready; it is taken back from its holder; a limit, one of the run's three, is enforced, "busy": not now. */
 void oracle_make_due(struct oracle *o, struct oracle_run *run);
 void oracle_free_held(struct oracle *o, struct oracle_run *run, bool crashed, bool started);
+bool oracle_was_claimed(const struct oracle_run *run);
+bool oracle_has_expired(const struct oracle *o, const struct oracle_run *task);
+void oracle_expire(struct oracle *o, struct oracle_run *run);
 int64_t oracle_limit_of_step(struct oracle *o, const struct oracle_session *s);
 const char *oracle_enforce_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);
 const char *oracle_defer_limit(struct oracle *o, struct oracle_run *run, int64_t *limit);

@@ -41,11 +41,12 @@ oracle_task(struct oracle_run *run, int task)
     made->whole = run;
     made->task = task;
     made->tenant = run->tenant;
+    made->limit_key = run->limit_key;
     made->triggered_at = run->triggered_at;
     made->due_at = run->due_at;
     made->round = run->round;
     made->started_at = made->claimed_at = ORACLE_NONE;
-    made->timeout_at = made->grace_at = made->cancel_at = ORACLE_NONE;
+    made->timeout_at = made->grace_at = made->cancel_at = made->expires_at = ORACLE_NONE;
     made->next = *at;
     *at = made;
     return made;
@@ -154,6 +155,8 @@ kind_of_record(const struct oracle_run *task, const struct oracle_step *record)
 {
     static const char *const states[] = {"", "success", "error", "uncertain", "skipped"};
 
+    if (record->state == ORACLE_SKIPPED && strncmp(record->error, "{\"code\": \"failed\"", 17) == 0)
+        return strstr(record->error, "\"spreads\": true") != NULL ? "failed_all" : "failed_alone";
     if (record->source != NULL)
         return record->kind == ORACLE_CHILD && record->fence == 0 && record->undo != NULL
             ? "child_with_undo"
@@ -161,6 +164,19 @@ kind_of_record(const struct oracle_run *task, const struct oracle_step *record)
     if (record->state == ORACLE_SUCCESS && task->task % ORACLE_STEP_SPAN > 0)
         return "element";
     return states[record->state];
+}
+
+/* Whether it has expired, or another run has replaced it. */
+static void
+tell_cancelled(const struct oracle_run *run, const struct oracle_round *round,
+    void (*tell)(const char *what, const char *kind, void *userdata), void *userdata)
+{
+    if (round->error == NULL)
+        return;
+    if (strstr(round->error, "\"expired\"") != NULL)
+        tell("run round", run->workflow->flow ? "expired_flow" : "expired", userdata);
+    else if (strstr(round->error, "has replaced it") != NULL)
+        tell("run round", run->workflow->flow ? "replaced_flow" : "replaced", userdata);
 }
 
 void
@@ -174,6 +190,8 @@ oracle_each_outcome(struct oracle *oracle,
         for (size_t i = 0; i < run->rounds_count; i++)
             if (run->rounds[i].key_freed)
                 tell("key freed", run->rounds[i].round > 1 ? "again" : "once", userdata);
+        for (size_t i = 0; i < run->rounds_count; i++)
+            tell_cancelled(run, &run->rounds[i], tell, userdata);
         if (!run->workflow->flow)
             continue;
         for (size_t i = 0; i < run->rounds_count; i++)

@@ -54,6 +54,7 @@ oracle_emit(struct oracle *oracle, const struct oracle_event_spec *spec, const c
     event->topic = oracle_keep(oracle, spec->topic);
     event->key = oracle_keep(oracle, spec->key);
     event->payload = oracle_keep(oracle, spec->payload);
+    oracle_expect_runs(oracle, event);
     /* A run takes it once; of its tasks, the first. */
     for (struct oracle_run *run = oracle->runs; run != NULL; run = oracle_next_task(run)) {
         const struct oracle_wait *wait;

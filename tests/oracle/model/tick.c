@@ -166,13 +166,71 @@ sweep(struct oracle *o)
         sweep_session(o, &o->sessions[i]);
 }
 
+/* Whether a worker has claimed it, or a task of its flow; a flow may also have gone on without that. */
+bool
+oracle_was_claimed(const struct oracle_run *run)
+{
+    if (run->place != ORACLE_OPEN)
+        return run->claimed_at != ORACLE_NONE;
+    for (const struct oracle_run *task = run->tasks; task != NULL; task = task->next) {
+        if ((task->living && task->claimed_at != ORACLE_NONE) || task->steps_count > 0)
+            return true;
+        for (size_t i = 0; i < task->waits_count; i++)
+            if (task->waits[i].kind == ORACLE_CHILD)
+                return true;
+    }
+    return run->steps_count > 0;
+}
+
+/* A claim must not start this task of it. */
+bool
+oracle_has_expired(const struct oracle *o, const struct oracle_run *task)
+{
+    const struct oracle_run *run = task->whole;
+
+    return task->living && run->expires_at != ORACLE_NONE &&
+        (run->expires_at <= o->now || run->expires_put_off) && !run->ending &&
+        !oracle_was_claimed(run);
+}
+
+int
+oracle_count_expired(struct oracle *oracle)
+{
+    int count = 0;
+
+    for (struct oracle_run *run = oracle->runs; run != NULL; run = run->next)
+        count += oracle_has_expired(oracle, run);
+    return count;
+}
+
+static const char *
+expire(struct oracle *o, struct oracle_run *run)
+{
+    const char *error = oracle_error(o, "expired", "no worker claimed the run in time");
+
+    if (run->ending || oracle_was_claimed(run))
+        return "ok";
+    if (run->place == ORACLE_OPEN)
+        return oracle_force_end(o, run, 3, error, false);
+    return oracle_end_run(o, run, 3, NULL, error, run->fence + 1);
+}
+
+void
+oracle_expire(struct oracle *o, struct oracle_run *run)
+{
+    (void)expire(o, run); /* busy: it stays */
+}
+
 static const char *
 end_by_limit(struct oracle *o, struct oracle_run *run, const int64_t *limit)
 {
     const char *timeout = oracle_error(o, "timeout", "the run has reached its time limit");
 
     if (limit == &run->cancel_at)
-        return oracle_cancel_run(o, run, "pawl", "the parent was cancelled", false);
+        return oracle_cancel_run(o, run, "pawl",
+            run->cancel_why != NULL ? run->cancel_why : "the parent was cancelled", false);
+    if (limit == &run->expires_at)
+        return expire(o, run);
     if (limit == &run->grace_at && run->place == ORACLE_OPEN)
         return oracle_force_end(
             o, run, run->ending_status, run->ending_error, run->ending_rollback);
@@ -191,6 +249,7 @@ const char *
 oracle_defer_limit(struct oracle *o, struct oracle_run *run, int64_t *limit)
 {
     *limit = o->now + 1000000;
+    run->expires_put_off = run->expires_put_off || limit == &run->expires_at;
     run->touched = true;
     return "busy";
 }
@@ -264,9 +323,9 @@ enforce_limits(struct oracle *o)
     size_t count = 0;
 
     for (struct oracle_run *run = o->runs; run != NULL; run = run->next) {
-        int64_t *limits[] = {&run->timeout_at, &run->grace_at, &run->cancel_at};
+        int64_t *limits[] = {&run->timeout_at, &run->grace_at, &run->cancel_at, &run->expires_at};
 
-        for (size_t i = 0; run->living && !oracle_locked(o, run) && i < 3; i++)
+        for (size_t i = 0; run->living && !oracle_locked(o, run) && i < 4; i++)
             if (*limits[i] != ORACLE_NONE && *limits[i] <= o->now) {
                 struct limit *place = oracle_push(&list, &count, sizeof(*place));
 
@@ -379,6 +438,8 @@ oracle_force_tick(struct oracle *oracle)
     oracle->housekeeping_at = oracle->now + 2100001;
     work(oracle);
     oracle_fire(oracle);
+    oracle_start_runs(oracle);
+    oracle_go_on_with_bulks(oracle);
     return "ok";
 }
 
@@ -387,5 +448,7 @@ oracle_housekeep(struct oracle *oracle)
 {
     work(oracle);
     oracle_fire(oracle);
+    oracle_start_runs(oracle);
+    oracle_go_on_with_bulks(oracle);
     return "ok";
 }

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    TAGS_MAX = 8,
+};
+
 #define HOUR_MS INT64_C(3600000)
 #define NEW_MS 100 /* the engine believes that an id is new if it is not older, and not ahead */
 
@@ -73,6 +77,27 @@ oracle_find_key(
     return NULL;
 }
 
+/* Whether the last input of the key counts. */
+static bool
+is_replacing(const struct oracle_trigger_spec *spec)
+{
+    return spec->replace || spec->debounce_us != ORACLE_NONE ||
+        spec->debounce_max_us != ORACLE_NONE;
+}
+
+static bool
+replace_problem(struct oracle *o, const struct oracle_trigger_spec *spec)
+{
+    const struct oracle_workflow *w = oracle_find_workflow(o, spec->workflow);
+
+    if (spec->key == NULL || spec->key_ttl_us != ORACLE_NONE || spec->key_while_active)
+        return true;
+    if (spec->debounce_us == ORACLE_NONE)
+        return spec->debounce_max_us != ORACLE_NONE;
+    return spec->debounce_us <= 0 || spec->delay_us != ORACLE_NONE || w->flow ||
+        (spec->debounce_max_us != ORACLE_NONE && spec->debounce_max_us < spec->debounce_us);
+}
+
 static const char *
 argument_problem(struct oracle *o, const struct oracle_trigger_spec *spec)
 {
@@ -86,6 +111,10 @@ argument_problem(struct oracle *o, const struct oracle_trigger_spec *spec)
     if (spec->priority != -1 && (spec->priority < 0 || spec->priority > 32767))
         return "PW003";
     if (spec->key_ttl_us != ORACLE_NONE && (spec->key_ttl_us <= 0 || spec->key_while_active))
+        return "PW003";
+    if (spec->expires_us != ORACLE_NONE && spec->expires_us <= 0)
+        return "PW003";
+    if (is_replacing(spec) && replace_problem(o, spec))
         return "PW003";
     if (spec->id != NULL) {
         if (!pw_uuid_parse(spec->id, &id))
@@ -111,6 +140,38 @@ made_problem(struct oracle *o, const struct oracle_trigger_spec *spec, const cha
     if (spec->key != NULL && uuid_slot(&id) != pw_key_slot(spec->tenant, spec->workflow, spec->key))
         return "not allowed: the id is in another slot than its key";
     return NULL;
+}
+
+static int
+compare_texts(const void *a, const void *b)
+{
+    const char *const *x = a;
+    const char *const *y = b;
+
+    return strcmp(*x, *y);
+}
+
+/* Each tag once, in order; false: one of them, or their number, is over a limit. */
+static bool
+put_tags(struct oracle *o, const char *const *tags, const char **text)
+{
+    const char *list[TAGS_MAX + 1], *all = "";
+    size_t count = 0;
+
+    *text = NULL;
+    for (; tags != NULL && tags[count] != NULL; count++) {
+        if (count == TAGS_MAX || tags[count][0] == '\0' || strlen(tags[count]) > 100)
+            return false;
+        list[count] = tags[count];
+    }
+    if (count == 0)
+        return true;
+    qsort(list, count, sizeof(list[0]), compare_texts);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(list[i], list[i - 1]) != 0)
+            all = oracle_keepf(o, "%s%s%s", all, i == 0 ? "" : ",", list[i]);
+    *text = oracle_keepf(o, "{%s}", all);
+    return true;
 }
 
 static const char *
@@ -148,13 +209,132 @@ has_key(const struct oracle_run *run, const struct oracle_workflow *w, const cha
     return run->workflow == w && oracle_same(run->key, key);
 }
 
+static bool
+is_over(const struct oracle *o, int64_t limit)
+{
+    return limit != ORACLE_NONE && limit <= o->now;
+}
+
+/* Whether a run can still get another input. */
+static bool
+is_replaceable(const struct oracle *o, const struct oracle_run *run)
+{
+    return run != NULL && run->living && !oracle_locked(o, run) && run->place != ORACLE_OPEN &&
+        run->claimed_at == ORACLE_NONE && run->round == 1 && !run->ending &&
+        !is_over(o, run->timeout_at) && !is_over(o, run->cancel_at) &&
+        !is_over(o, run->expires_at) && !run->expires_put_off;
+}
+
+/* Gives a run another input; with debounce it starts later, but not later than debounce_max after its trigger. */
+static void
+replace_input(struct oracle *o, struct oracle_run *run, const struct oracle_trigger_spec *spec)
+{
+    int64_t due = spec->debounce_us == ORACLE_NONE ? ORACLE_NONE : o->now + spec->debounce_us;
+    int64_t from = due != ORACLE_NONE ? due : run->paused ? run->paused_due : run->due_at;
+
+    if (due != ORACLE_NONE && spec->debounce_max_us != ORACLE_NONE &&
+        run->triggered_at + spec->debounce_max_us < due)
+        from = due = run->triggered_at + spec->debounce_max_us;
+    run->input = oracle_keep(o, spec->input);
+    run->metadata = oracle_keep(o, spec->metadata);
+    if (run->paused && due != ORACLE_NONE) {
+        run->paused_due = due;
+        run->paused_reason = "delay";
+        run->woken = run->woken && due <= o->now;
+    } else if (due > o->now) {
+        run->place = ORACLE_WAITING;
+        run->due_at = due;
+        run->reason = "delay";
+    } else if (due != ORACLE_NONE && run->place == ORACLE_WAITING) {
+        run->due_at = o->now;
+    }
+    from = from < o->now ? o->now : from;
+    run->timeout_at = run->workflow->run_timeout_us == ORACLE_NONE
+        ? ORACLE_NONE
+        : from + run->workflow->run_timeout_us;
+    run->expires_at = spec->expires_us == ORACLE_NONE ? ORACLE_NONE : from + spec->expires_us;
+    run->touched = true;
+}
+
+static const char *
+later_id(const char *a, const char *b)
+{
+    return b == NULL || (a != NULL && strcmp(a, b) > 0) ? a : b;
+}
+
+/* An id that the engine made and did not tell: later than those that clients made up to now. */
+static const char *
+unseen_id(struct oracle *o)
+{
+    uint64_t ms = (uint64_t)o->now / 1000;
+
+    return oracle_keepf(
+        o, "%08x-%04x-7fff-bfff-ffffffffffff", (unsigned)(ms >> 16), (unsigned)(ms & 0xffff));
+}
+
+/*
+ * A trigger with replace or debounce whose key is there: NULL if the key passes to a new run, else the answer. The caller has found that
+ * the new run can be made.
+ */
+static const char *
+meet_replacing(struct oracle *o, const struct oracle_trigger_spec *spec, struct oracle_key *key,
+    struct pw_buf *reply)
+{
+    struct oracle_workflow *w = key->workflow;
+    const char *id = spec->id, *last = later_id(key->run, key->last_id);
+    struct oracle_run *old = id == NULL ? NULL : oracle_find_run(o, id);
+    struct oracle_run *run = oracle_find_run(o, key->run);
+    bool known = old != NULL && has_key(old, w, spec->key);
+
+    if (key->expires_at == ORACLE_NEVER)
+        return "PW004";
+    if (id != NULL && !spec->is_new && (strcmp(id, last) <= 0 || known))
+        return say(o, w, known ? id : key->run, false, reply);
+    if (is_replaceable(o, run)) {
+        replace_input(o, run, spec);
+        key->input = oracle_keep(o, spec->input);
+        key->expires_at = ORACLE_NONE;
+        key->last_id = oracle_keep(o, later_id(last, id != NULL ? id : unseen_id(o)));
+        (void)say(o, w, key->run, false, reply); /* one that was there */
+        return "replaced";
+    }
+    if (old != NULL)
+        return spec->is_new ? new_problem(old) : "PW004";
+    if (spec->replace && run != NULL && run->living && run->cancel_at == ORACLE_NONE) {
+        run->cancel_at = o->now;
+        run->cancel_why = "a trigger with its key has replaced it";
+        run->touched = true;
+    }
+    return NULL;
+}
+
+/* The key stands for a new run. over: its row, if there is one. */
+static void
+take_key(struct oracle *oracle, const struct oracle_trigger_spec *spec, struct oracle_key *over,
+    const struct oracle_run *run)
+{
+    struct oracle_key *key =
+        over != NULL ? over : oracle_push(&oracle->keys, &oracle->keys_count, sizeof(*key));
+    const char *last = over == NULL ? NULL : later_id(key->last_id, key->run);
+
+    key->tenant = oracle_keep(oracle, spec->tenant);
+    key->workflow = run->workflow;
+    key->key = oracle_keep(oracle, spec->key);
+    key->run = run->id;
+    key->input = run->input;
+    key->last_id = is_replacing(spec) ? oracle_keep(oracle, later_id(last, run->id)) : key->last_id;
+    key->expires_at = spec->key_while_active ? ORACLE_NEVER
+        : spec->key_ttl_us == ORACLE_NONE    ? ORACLE_NONE
+                                             : oracle->now + spec->key_ttl_us;
+}
+
 /* tried: nobody made the id, because the whole call came to nothing. */
 static const char *
 trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const char *made, bool tried,
     struct pw_buf *reply)
 {
     struct oracle_workflow *w = oracle_find_workflow(oracle, spec->workflow);
-    const char *id = spec->id, *problem;
+    const char *id = spec->id, *problem, *tags;
     struct oracle_key *key, *over = NULL;
     struct oracle_run *old, *run;
 
@@ -169,7 +349,13 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
     if (problem != NULL)
         return problem;
     key = spec->key == NULL ? NULL : oracle_find_key(oracle, spec->tenant, w, spec->key);
-    if (key != NULL && oracle_key_is_over(oracle, key)) {
+    if (key != NULL && is_replacing(spec)) {
+        problem = meet_replacing(oracle, spec, key, reply);
+        if (problem != NULL)
+            return problem;
+        over = key;
+        key = NULL;
+    } else if (key != NULL && oracle_key_is_over(oracle, key)) {
         over = key;
         key = NULL;
     }
@@ -193,6 +379,9 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
                 oracle->keys, &oracle->keys_count, sizeof(*over), (size_t)(over - oracle->keys));
         return say(oracle, w, id, false, reply);
     }
+    /* Only a run that is made gets any. */
+    if (!put_tags(oracle, spec->tags, &tags))
+        return "PW003";
     if (id == NULL) {
         problem = tried ? NULL : made_problem(oracle, spec, made);
         if (problem != NULL)
@@ -208,19 +397,14 @@ trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec, const cha
             .priority = spec->priority == -1 ? w->priority : spec->priority,
             .input = spec->input,
             .metadata = spec->metadata,
-            .delay_us = spec->delay_us,
+            .limit_key = spec->limit_key,
+            .tags = tags,
+            .delay_us = spec->debounce_us != ORACLE_NONE ? spec->debounce_us : spec->delay_us,
         });
-    if (spec->key != NULL && key == NULL) {
-        key = over != NULL ? over : oracle_push(&oracle->keys, &oracle->keys_count, sizeof(*key));
-        key->tenant = oracle_keep(oracle, spec->tenant);
-        key->workflow = w;
-        key->key = oracle_keep(oracle, spec->key);
-        key->run = oracle_keep(oracle, id);
-        key->input = oracle_keep(oracle, spec->input);
-        key->expires_at = spec->key_while_active ? ORACLE_NEVER
-            : spec->key_ttl_us == ORACLE_NONE    ? ORACLE_NONE
-                                                 : oracle->now + spec->key_ttl_us;
-    }
+    if (spec->expires_us != ORACLE_NONE)
+        run->expires_at = run->due_at + spec->expires_us;
+    if (spec->key != NULL && key == NULL)
+        take_key(oracle, spec, over, run);
     oracle_open_flow(oracle, run, spec->delay_us);
     return say(oracle, w, id, true, reply);
 }

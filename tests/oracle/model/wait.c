@@ -222,6 +222,7 @@ start_child(struct oracle *o, struct oracle_run *run, const struct oracle_item *
             .workflow = w,
             .id = id,
             .tenant = run->tenant,
+            .limit_key = option->limit_key,
             .priority = option->priority == -1 ? w->priority : option->priority,
             .input = item->payload == NULL ? "{}" : item->payload,
             .delay_us = delay_us,
