@@ -30,7 +30,7 @@ note() {
 planned() {
     local share
     share=$(awk -v name="$1" '$1 == name { print $2 }' .ci/shares)
-    [ -z "$share" ] || stage_table+=("$(printf '%-30s %6d s of %4d' "$1" "$2" "$share")")
+    [ -z "$share" ] || stage_table+=("$(printf '%-34s %6d s of %4d' "$1" "$2" "$share")")
 }
 
 # warn NAME FILE: prints what a log warns of. A warning fails nothing.
@@ -198,6 +198,15 @@ install_servers() {
     for version in "$@"; do
         tools/pg_tmp --version "$version" psql -Atc 'show server_version' || return 1
     done
+}
+
+# Fetches what the tests of the Python binding need while others run, for most of it is a wait for the network. Those tests wait until it is through, and
+# where it failed they try again and say why. Not a child of this shell, which waits for its children; it ends with this shell, or after 15 minutes.
+fetch_python() {
+    local pid
+    pid=$(setsid timeout 900 bindings/python/tests/run --fetch >"$logs/python.log" 2>&1 & printf '%s' $!)
+    # shellcheck disable=SC2064
+    trap "! grep -qsze --fetch /proc/$pid/cmdline || kill $pid" EXIT
 }
 
 build() {

@@ -23,3 +23,13 @@ direct_psql() {
     PGHOST=${PAWL_DIRECT_PGHOST:-$PGHOST} PGPORT=${PAWL_DIRECT_PGPORT:-${PGPORT:-5432}} PGDATABASE=postgres \
         psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 "$@"
 }
+
+# one_of N: of the lines of standard input one of N, which PAWL_SEED chooses, and at least one if there is any. The same seed takes the same lines.
+one_of() {
+    awk -v n="$1" -v seed="${PAWL_SEED:-0}" '
+        { lines[NR] = $0 }
+        END {
+            if (n > NR) n = NR
+            for (i = 1; i <= NR; i++) if ((i + seed) % n == 0) print lines[i]
+        }'
+}
