@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold at every moment, seen by a reader with one snapshot: gates equal a recount of what they count."""
 
+import time
+
 # Of runs that are not to end. A step that waits for others has a gate from the first of them that is done; a map that has
 # started has one for its tasks and children that are not.
 GATES = """
@@ -79,9 +81,13 @@ union all select 'wait', count(*) from pawl_data.wait
 
 def wait_for_end(psql, crew, looks=None, every=0.3):
     """Until all runs have ended. Returns what is wrong: runs that cannot go on, and what each look has found."""
-    found, still = [], 0
+    found, still, kept = [], 0, time.monotonic()
     while not crew.errors and len(found) < 5:
         now = psql.rows(PROGRESS)[0]
+        # Workers of a crew never tick. A claim that lasts longer than its lease leaves tasks with a session that has ended; a chore finds them.
+        if time.monotonic() > kept + 2:
+            psql.run("select from pawl.housekeep()")
+            kept = time.monotonic()
         if now["open"] == 0:
             break
         # A run that is between two transactions of one worker has a task that is held.
