@@ -98,6 +98,6 @@ comment on table pawl_data.chore is 'pieces of housekeeping: when each is due, a
 insert into pawl_data.chore (chore, due_at)
 values ('partitions', '-infinity'), ('retention', '-infinity'), ('kept', '-infinity'), ('keys', '-infinity'), ('topics', '-infinity'),
        ('rollup', '-infinity'), ('workers', '-infinity'), ('calendar', '-infinity'), ('tables', '-infinity'), ('lanes', '-infinity'),
-       ('lines', '-infinity'), ('bulks', '-infinity'),
+       ('lines', '-infinity'),
        ('timers', 'infinity'), ('sessions', 'infinity'), ('limits', 'infinity'), ('deliveries', 'infinity'), ('schedules', 'infinity'),
        ('subscriptions', 'infinity'), ('claims', 'infinity');

@@ -40,7 +40,6 @@ begin
             when 'calendar' then pawl._chore_calendar(p_now)
             when 'lanes' then pawl._chore_lanes(p_now, v_chore)
             when 'lines' then pawl._chore_lines(v_chore)
-            when 'bulks' then pawl._chore_bulks(p_now)
             else pawl._chore_workers(p_now) end;
     exception
         when others then
@@ -175,11 +174,12 @@ begin
         for update skip locked));
     delete from pawl_data.queue_mark m where m.marked_at < p_now - interval '1 min';
     perform pawl._forget_held(p_now);
+    perform pawl._forget_bulks(p_now);
     update pawl_data.chore c set position = case when v_count = 1000 then v_last::text end where c.chore = 'topics';
     return case when v_count = 1000 then interval '1 s' else interval '1 min' end;
 end
 $$;
-comment on function pawl._chore_topics(timestamptz, pawl_data.chore) is 'removes unused rows of topics, and old marks';
+comment on function pawl._chore_topics(timestamptz, pawl_data.chore) is 'removes unused rows of topics, old marks and old bulks';
 
 create or replace function pawl._is_awaited(p_tenant text, p_topic text, p_key text)
 returns boolean

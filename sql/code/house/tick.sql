@@ -139,7 +139,9 @@ begin
         union all
         select 7 where exists (
             select from pawl_data.chore c
-            where c.chore <> 'tables' and (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity')));
+            where c.chore <> 'tables' and (c.due_at <= p_now or c.due_at > p_now + interval '1 hour' and c.due_at < 'infinity'))
+            -- guard:bulk_due
+            or exists (select from pawl_data.bulk b where b.ended_at is null and (b.due_at <= p_now or b.due_at > p_now + interval '1 hour')));
 end
 $$;
 comment on function pawl._tick_pieces(timestamptz) is 'the pieces of housekeeping that have something to do';
@@ -220,13 +222,13 @@ begin
             -- A page is of one delivery, schedules are fired for 10 ms, and runs of events are started for 50 ms: others may be due.
             >= case when p_piece in (4, 5, 6) then 1 else 100 end;
     end if;
-    -- 1. An operator that is bound to a tenant begins a bulk where no keeper runs. 2. It ticks. Chores are of all tenants, and it does none; but
-    -- its bulk continues.
+    -- An operator that is bound to a tenant may tick where no keeper runs. Chores are of all tenants, and it does none; but its bulks continue.
+    -- Chores come first, because a hundred bulks are nearly always due, and each chore only now and then.
     -- guard:tick_chores
-    if v_tenant is not null then
-        return pawl._next_bulk(v_now, v_tenant);
+    if v_tenant is null and pawl._do_chore(v_now, false) then
+        return true;
     end if;
-    return pawl._do_chore(v_now, false);
+    return pawl._next_bulk(v_now, v_tenant);
 end
 $$;
 comment on function pawl._tick_piece(int) is 'one piece of a tick';
@@ -285,11 +287,11 @@ begin
 end
 $$;
 comment on procedure pawl.tick(boolean) is
-'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, schedules, runs that events start, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics, the calendar of schedules. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only; of the chores it continues only the bulks of its tenant. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
+'Housekeeping, if it is due (about every 100 ms for the whole database), or with force in any case: due timers, sessions whose lease has expired, time limits, deliveries of events, schedules, runs that events start, and the chores: partitions ahead, retention, old keys, topics and sessions, metrics, the calendar of schedules, and bulks. It commits after each piece, and raises in a transaction block before it has done anything: call it alone, with autocommit. libpawl''s workers and pawl keeper do so; a worker in SQL calls it when claim or heartbeat answers tick_due. A role that is bound to a tenant does this for its own tenant only, and no chores. Only a role with the privileges of the schema''s owner removes empty tables, for which others wait up to 20 ms.
 If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables; each for the time of one piece.
 Errors: 2D000 it was called in a transaction block, or in a pipeline after another statement, 25006 the server is a standby.
-Limits: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 1,000 waits, 100 schedules or 50 ms, 1,000 runs of events or 250 ms, 5 chores.';
+Limits: 500 timers, 500 tasks of lost sessions, 500 limits, 5 pages of 1,000 waits, 100 schedules or 50 ms, 1,000 runs of events or 250 ms, 5 chores or pieces of bulks.';
 
 -- Makes waiting tasks ready whose time has come. due_at becomes the time at which they became ready, so that a claim that scans from a mark
 -- on finds them.
@@ -421,11 +423,13 @@ begin
     for v_n in 1..10 loop
         exit when not pawl._do_chore(v_now, false);
     end loop;
+    -- guard:housekeep_bulk
+    perform pawl._next_bulk(v_now, null);
 end
 $$;
 comment on function pawl.housekeep() is
-'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries, schedules, runs that events start and chores, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
+'The work of tick() as a function, for operators, tests and a cron job that cannot send call: due timers, lost sessions, time limits, deliveries, schedules, runs that events start, chores and a bulk, in the caller''s transaction. The rows that it changes, and the tables of a day that it empties, stay locked until that ends, so call it alone. It removes no table. A role that is bound to a tenant calls tick() instead.
 If repeated: does the remaining work.
 Locks: rows, skipping locked ones; of a day past its retention its tables.
 Errors: PW007 the role is bound to one tenant, PW008 isolation level.
-Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 1,000 waits, 100 schedules or 10 ms, 200 runs of events or 50 ms, 10 chores.';
+Limits: 500 timers, 500 tasks of 10 lost sessions, 100 limits, a page of 1,000 waits, 100 schedules or 10 ms, 200 runs of events or 50 ms, 10 chores, 200 runs of a bulk or 100 ms.';

@@ -286,7 +286,7 @@ declare
     v_page record;
     v_more boolean := true;
     v_pages int := 0;
-    v_first jsonb := '[]';
+    v_first jsonb := jsonb '[]';
 begin
     runs := 0;
     while v_more and runs <= 10000 and v_pages < 20 loop
@@ -304,7 +304,7 @@ begin
         end loop;
     end loop;
     runs_shown := case when runs > 10000 then '10k+' when v_more then runs || '+' else runs::text end;
-    first_runs := v_first;
+    first_runs := v_first::json;
     full_filter := v_filter;
     digest := pawl._bulk_digest(preview_bulk.act, v_filter);
     return next;
@@ -325,7 +325,6 @@ language plpgsql
 volatile
 security definer
 set search_path to pg_catalog, pg_temp
-set lock_timeout to '2s'
 as $$
 #variable_conflict use_column
 declare
@@ -348,7 +347,10 @@ begin
         -- guard:bulk_rate_range
         perform pawl._raise('PW003', 'rate must be from 0.01 to 1000 runs in a second');
     end if;
-    if (select count(*) from (select from pawl_data.bulk b where b.ended_at is null limit 100) c) = 100 then
+    -- 1. A is bound to a tenant, and begins bulks in a loop. 2. B, of another tenant or of all, needs one. So each tenant has its own 100.
+    -- guard:bulk_max_tenant
+    if (select count(*) from (
+            select from pawl_data.bulk b where b.ended_at is null and b.filter ->> 'tenant' is not distinct from v_filter ->> 'tenant' limit 100) c) = 100 then
         -- guard:bulk_max
         perform pawl._raise('PW007', '100 bulks are in progress', 'Wait for one, or stop one with pawl.stop_bulk().');
     end if;
@@ -359,19 +361,15 @@ begin
     insert into pawl_data.action (at, what, who, detail)
     values (v_now, 'begin_bulk', v_by, json_build_object('bulk', v_bulk, 'act', begin_bulk.act, 'filter', v_filter, 'why', begin_bulk.why,
         'rollback', coalesce(begin_bulk.rollback, false), 'step', begin_bulk.step));
-    -- 1. A, housekeeping, has found no bulk, and has locked the chore. 2. This call waits for A, and makes the chore due again. If this call is
-    -- first, A skips the chore.
-    -- guard:bulk_due
-    update pawl_data.chore c set due_at = v_now where c.chore = 'bulks';
     return v_bulk;
 end
 $$;
 comment on function pawl.begin_bulk(text, json, double precision, text, text, text, boolean, text) is
 'Begins an action on all runs that a filter finds, in the background, and returns its number. act and filter: as for preview_bulk(); with the digest of that call, another action or filter is refused. Housekeeping continues it at the given rate (runs in a second), whatever becomes of the caller, as long as a session ticks, such as a worker or pawl keeper; a session that is bound to a tenant continues the bulks of its tenant only. rollback, of cancel: undo what the steps did first. step, of wake: only the backoff or sleep of this step. Newer runs come first, and each run has one turn: runs that are triggered later, or fail again, have none. A run that another transaction holds gets its turn at the end, for a minute. list_bulks() shows how far it is; stop_bulk() ends it. The audit log of each run names the bulk.
 If repeated: begins another bulk, in which most runs answer already.
-Locks: the row of a chore of housekeeping, until the caller commits; a caller that waits for it waits two seconds at most.
-Errors: PW001 another tenant than the caller''s, PW003 the action, the filter, the rate, rollback or step is invalid, PW007 the digest differs, or 100 bulks are in progress, PW008 isolation level, 55P03 another transaction has begun a bulk and has not committed.
-Limits: 200 runs or 100 ms in each piece, 1,000 runs in a second, 100 bulks at a time; a bulk is listed as long as runs are retained.';
+Locks: none that others wait for.
+Errors: PW001 another tenant than the caller''s, PW003 the action, the filter, the rate, rollback or step is invalid, PW007 the digest differs, or 100 bulks of the tenant, or of all tenants, are in progress, PW008 isolation level.
+Limits: 200 runs or 100 ms in each piece, 1,000 runs in a second, 100 bulks at a time of each tenant and of all tenants; a bulk is listed as long as runs are retained.';
 
 create or replace function pawl.stop_bulk(bulk bigint, by text default null)
 returns text

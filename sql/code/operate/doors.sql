@@ -38,25 +38,19 @@ end
 $$;
 comment on function pawl._next_bulk(timestamptz, text) is 'continues the bulk that is due longest';
 
-create or replace function pawl._chore_bulks(p_now timestamptz)
-returns interval
+create or replace function pawl._forget_bulks(p_now timestamptz)
+returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
-declare
-    v_due timestamptz;
 begin
-    perform pawl._next_bulk(p_now, null);
     delete from pawl_data.bulk b
     where b.ctid = any (array(
         select o.ctid from pawl_data.bulk o
         where o.ended_at < pawl._shift(p_now, (select - s.retention from pawl_data.setting s where s.only_row))
         limit 100
         for update skip locked));
-    v_due := (select b.due_at from pawl_data.bulk b where b.ended_at is null order by b.due_at limit 1);
-    -- begin_bulk() makes the chore due. The ten minutes only repair what a clock that was moved has left.
-    return case when v_due is null then interval '10 min' else least(greatest(v_due - p_now, interval '0'), interval '10 min') end;
 end
 $$;
-comment on function pawl._chore_bulks(timestamptz) is 'continues the bulk that is due longest, and forgets old ones';
+comment on function pawl._forget_bulks(timestamptz) is 'deletes bulks that ended long ago';

@@ -85,7 +85,7 @@ begin
         ('action', 'action_no at detail what who'),
         ('audit', 'at audit_no detail run_id task_no what who'),
         ('bound_tenant', 'tenant'),
-        ('bulk', 'act again answers bulk_no due_at ended_at filter last_error position rate started_at started_by stopped_by turns why'),
+        ('bulk', 'act again answers bulk_no due_at ended_at filter last_error position rate rollback started_at started_by step stopped_by turns why'),
         ('chore', 'chore due_at failed_at last_error position'),
         ('delivery', 'after due_at event_id passed_over tenant'),
         ('epoch_lock', 'epoch only_row'),

@@ -352,11 +352,9 @@ begin
     -- All turns of bulks that have come.
     for v_turn in 1..1000 loop
         exit when not exists (select from pawl_data.bulk);
-        update pawl_data.chore set due_at = '-infinity' where chore = 'bulks';
-        perform pawl._do_chore(pawl.now(), false);
+        perform pawl._next_bulk(pawl.now(), null);
         exit when not exists (select from pawl_data.bulk b where b.ended_at is null and b.due_at <= pawl.now());
     end loop;
-    update pawl_data.chore set due_at = 'infinity' where chore = 'bulks';
 end
 $$;
 
@@ -383,7 +381,6 @@ begin
     perform pawl.test_clock_advance(by);
     perform pawl._make_partition(t, (pawl.now() at time zone 'UTC')::date + d)
     from unnest(array['run', 'input', 'step', 'audit', 'note', 'tag', 'event']) t, generate_series(0, 1) d;
-    update pawl_data.chore set due_at = 'infinity' where chore = 'bulks';
     -- A chore does one piece at a time. A day that cannot be locked at once is left to the next.
     for v_n in 1..200 loop
         update pawl_data.chore c set due_at = pawl.now() where c.chore in ('retention', 'kept') and c.due_at <> pawl.now() + interval '1 min';

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- begin_bulk: housekeeping does the rest, by its rate, and each run once.
-select plan(48);
+select plan(51);
 select t.session() as s \gset
 select pawl.create_workflow('b.flow', max_attempts => 1) \g /dev/null
 select pawl.create_workflow('other.flow', max_attempts => 1) \g /dev/null
@@ -28,10 +28,16 @@ select pawl.begin_bulk('retry', :'full_filter', 500, 'fixed', 'ada', :'digest') 
 select results_eq($$select act, state, handled, started_by, why from pawl.list_bulks()$$, $$values ('retry', 'running', 0::bigint, 'ada', 'fixed')$$, 'it is listed');
 select run_id as late from pawl.trigger('b.flow') \gset
 select is(pg_temp.fail_all(:s), 1::bigint, 'a run that was triggered later fails, too');
-select pawl._do_chore(pawl.now(), false) \g /dev/null
+begin;
+update pawl_data.chore set due_at = 'infinity';
+select is(pawl._tick_pieces(pawl.now()) @> array[7], true, 'a tick has something to do');
+select pawl.housekeep() \g /dev/null
+select is((select handled > 0 from pawl.list_bulks()), true, 'housekeeping continues it');
+rollback;
+select pawl._next_bulk(pawl.now(), null) \g /dev/null
 select is((select handled from pawl.list_bulks()) <= 200, true, 'a piece has at most 200 runs');
 -- Without time nothing more than a fifth of a second of its rate. A slow server does less in a piece.
-select pawl._chore_bulks(pawl.now()) from generate_series(1, 20) \g /dev/null
+select pawl._next_bulk(pawl.now(), null) from generate_series(1, 20) \g /dev/null
 select is((select handled between 1 and 100 from pawl.list_bulks()), true, 'no more before its time');
 -- Housekeeping until a bulk has handled so many runs, or has ended.
 create function pg_temp.go_on(s bigint, until bigint) returns void language plpgsql as $$
@@ -61,7 +67,7 @@ select is((select handled from pawl.list_bulks()), 450::bigint, 'nothing happens
 
 -- Stopping.
 select pawl.begin_bulk('cancel', '{"workflow": "b.flow", "status": "QUEUED"}', 10) as bulk \gset
-select pawl._chore_bulks(pawl.now()) \g /dev/null
+select pawl._next_bulk(pawl.now(), null) \g /dev/null
 select is((select handled from pawl.list_bulks(max_rows => 1)), 2::bigint, 'ten in a second');
 select is(pawl.stop_bulk(:bulk, 'ben'), 'ok', 'stopped');
 select is(pawl.stop_bulk(:bulk, 'ben'), 'already', 'twice: already');
@@ -121,4 +127,5 @@ select throws_ok($$select pawl.begin_bulk('retry', '{}', 0)$$, 'PW003', null, 'n
 select throws_ok($$select pawl.begin_bulk('retry', '{}', 'NaN')$$, 'PW003', null, 'nor this one');
 select lives_ok($$select pawl.begin_bulk('retry', '{"workflow": "no.such"}') from generate_series(1, 100)$$, 'a hundred at a time');
 select throws_ok($$select pawl.begin_bulk('retry', '{}')$$, 'PW007', null, 'and no more');
+select lives_ok($$select pawl.begin_bulk('retry', '{"tenant": "acme"}')$$, 'a tenant has its own hundred');
 select * from finish();

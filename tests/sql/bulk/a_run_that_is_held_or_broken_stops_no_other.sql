@@ -34,7 +34,7 @@ select is((select state from pawl.list_bulks(max_rows => 1)), 'done', 'stops no 
 select matches((select last_error from pawl.list_bulks() where bulk = :bulk), 'soon', 'and shows its error');
 -- Retention.
 select t.later('15 days', null);
-select pawl._chore_bulks(pawl.now()) \g /dev/null
+select pawl._next_bulk(pawl.now(), null) \g /dev/null
 select is((select count(*) from pawl_data.bulk where ended_at is not null), 0::bigint, 'old bulks are forgotten');
 select is((select count(*) from pawl_data.bulk), 1::bigint, 'but not one that has not ended');
 select * from finish();
