@@ -10,6 +10,17 @@ packages=(
 )
 command -v npm >/dev/null || packages+=(nodejs npm)
 
+# own_environment NAME...: of what the environment says to tests, only these count. Sizes of an earlier experiment, or another tree, would be played
+# instead. A hook of git sets GIT_DIR, and tests that make repositories would write to it.
+own_environment() {
+    local name
+    for name in $(compgen -A export PAWL_); do
+        [[ " $* " == *" $name "* ]] || unset "$name"
+    done
+    # shellcheck disable=SC2046
+    unset $(git rev-parse --local-env-vars)
+}
+
 logs=build/ci
 passed=0
 failed=0
@@ -97,7 +108,7 @@ tests() {
     # Limits of time are for tests that hang, and this may be a slow machine that others use.
     "${prefix[@]}" meson test -C "$build" --no-rebuild --suite "$suite" --logbase "$name" --print-errorlogs --timeout-multiplier 4 "$@" \
         >"$logs/$name.log" 2>&1 || code=$?
-    read -r -a counts < <(tools/count_tests "$build/meson-logs/$name.json")
+    read -r -a counts < <(tools/count_tests "$build/meson-logs/$name.json") || counts=(0 1)
     # A suite that tests nothing is a mistake, too, and Meson says nothing of a name that it does not find.
     [ "$code" -eq 0 ] && [ $((counts[0] + counts[1])) -gt 0 ] && [ "$(wc -l <"$build/meson-logs/$name.json")" -ge "$names" ] ||
         [ "${counts[1]}" -gt 0 ] || counts[1]=1
@@ -128,10 +139,15 @@ bench() {
 together() {
     local name line start=$SECONDS
     local -a words
+    # Each in a process group of its own, which a signal to this shell ends: see end_groups().
+    set -m
     for name in "$@"; do
-        { "do_$name"; printf 'through: %s\n' "$name"; } >"$logs/$name.part" 2>&1 &
+        { "do_$name"; printf 'through: %s\n' "$name"; } >"$logs/$name.part" 2>&1 7>&- &
+        groups+=($!)
     done
+    set +m
     wait
+    groups=()
     for name in "$@"; do
         grep -avx "through: $name" "$logs/$name.part"
         while read -r line; do
@@ -146,6 +162,15 @@ together() {
         warned=$((warned + $(grep -acE '^ +[0-9]+ (# warning: |\{.*"gate_ok": true)' "$logs/$name.part")))
     done
     planned "$(IFS=+ && printf '%s' "$*")" $((SECONDS - start))
+}
+
+# Ends the suites that together() has started.
+end_groups() {
+    local group
+    for group in "${groups[@]}"; do
+        kill -TERM -- "-$group" 2>/dev/null
+    done
+    wait
 }
 
 # Prints the table; the exit code says whether all passed.
@@ -204,7 +229,7 @@ install_servers() {
 # where it failed they try again and say why. Not a child of this shell, which waits for its children; it ends with this shell, or after 15 minutes.
 fetch_python() {
     local pid
-    pid=$(setsid timeout 900 bindings/python/tests/run --fetch >"$logs/python.log" 2>&1 & printf '%s' $!)
+    pid=$(setsid timeout 900 bindings/python/tests/run --fetch >"$logs/python.log" 2>&1 7>&- & printf '%s' $!)
     # shellcheck disable=SC2064
     trap "! grep -qsze --fetch /proc/$pid/cmdline || kill $pid" EXIT
 }

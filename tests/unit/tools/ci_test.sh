@@ -28,7 +28,7 @@ done < <(grep -v '^#' .ci/parts)
 ok "$bad" 'each part of .ci/full has a function, and depends on paths that exist'
 tools/figures check
 ok $? 'the table of figures in docs/status.md is current'
-grep -qx 'unset PAWL_TIMES' .ci/run && ! grep -q 'PAWL_TIMES=' .ci/run
+grep -qx 'own_environment PAWL_SEED PAWL_PATIENCE' .ci/run && ! grep -q 'PAWL_TIMES=' .ci/run
 ok $? '.ci/run makes no bound in time a check'
 # What together() does with a suite that dies, that says nothing, and that fails.
 code=$(

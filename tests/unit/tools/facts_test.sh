@@ -7,6 +7,8 @@ tools=$(cd "$(dirname "$0")/../../../tools" && pwd)
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 number=0
+# A hook of git, or git rebase --exec, sets GIT_DIR, which would win over git -C.
+unset $(git rev-parse --local-env-vars)
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 
 fresh() {
