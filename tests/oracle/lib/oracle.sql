@@ -353,6 +353,7 @@ begin
     for v_turn in 1..1000 loop
         exit when not exists (select from pawl_data.bulk);
         perform pawl._next_bulk(pawl.now(), null);
+        perform pawl._forget_bulks(pawl.now());
         exit when not exists (select from pawl_data.bulk b where b.ended_at is null and b.due_at <= pawl.now());
     end loop;
 end

@@ -119,43 +119,45 @@ may_start(const struct oracle *o, const struct oracle_subscription *s)
     return !s->paused && (s->retry_at == ORACLE_NONE || s->retry_at <= o->now);
 }
 
-/* The next deferred event after the one that failed last, or the first; NULL: there is none. */
+/* The first deferred event after this one; NULL: there is none. */
 static struct oracle_deferred *
-next_deferred(struct oracle *o, const struct oracle_subscription *s)
+next_deferred(struct oracle *o, const struct oracle_subscription *s, const char *after)
 {
-    struct oracle_deferred *first = NULL, *next = NULL;
+    struct oracle_deferred *next = NULL;
 
     for (size_t i = 0; i < o->deferred_count; i++) {
         struct oracle_deferred *d = &o->deferred[i];
 
-        if (d->subscription != s->number)
-            continue;
-        if (first == NULL || strcmp(d->event, first->event) < 0)
-            first = d;
-        if (strcmp(d->event, s->deferred_after) > 0 &&
+        if (d->subscription == s->number && strcmp(d->event, after) > 0 &&
             (next == NULL || strcmp(d->event, next->event) < 0))
             next = d;
     }
-    return next != NULL ? next : first;
+    return next;
 }
 
-static void
+/* Those after the one that failed last; if there is none, all. The others come after new events. Returns whether an event was handled. */
+static bool
 start_deferred(struct oracle *o, struct oracle_subscription *s)
 {
+    const char *after = next_deferred(o, s, s->deferred_after) != NULL ? s->deferred_after : "";
     struct oracle_deferred *next;
+    bool handled = false;
 
-    while (may_start(o, s) && (next = next_deferred(o, s)) != NULL) {
+    while (may_start(o, s) && (next = next_deferred(o, s, after)) != NULL) {
         const struct oracle_event *event = find_event(o, next->event);
 
+        after = next->event;
         /* What is not retained any more starts nothing. */
         if (event != NULL && !start_run(o, s, event))
-            return;
+            return handled;
         oracle_drop(o->deferred, &o->deferred_count, sizeof(*next), (size_t)(next - o->deferred));
-        if (s->error != NULL) {
-            s->retry_at = ORACLE_NONE;
-            s->error = NULL;
-        }
+        handled = true;
     }
+    if (handled && s->error != NULL) {
+        s->retry_at = ORACLE_NONE;
+        s->error = NULL;
+    }
+    return handled;
 }
 
 static void
@@ -188,15 +190,18 @@ compare_expected(const void *a, const void *b)
 void
 oracle_start_runs(struct oracle *o)
 {
-    if (o->all_paused)
-        return;
-    for (size_t i = 0; i < o->subscriptions_count; i++)
-        start_deferred(o, &o->subscriptions[i]);
-    if (o->expected_count > 1)
-        qsort(o->expected, o->expected_count, sizeof(*o->expected), compare_expected);
-    for (size_t i = 0; i < o->expected_count; i++)
-        start_event(o, &o->expected[i]);
-    o->expected_count = 0;
+    bool handled = !o->all_paused;
+
+    while (handled) {
+        handled = o->expected_count > 0;
+        for (size_t i = 0; i < o->subscriptions_count; i++)
+            handled = start_deferred(o, &o->subscriptions[i]) || handled;
+        if (o->expected_count > 1)
+            qsort(o->expected, o->expected_count, sizeof(*o->expected), compare_expected);
+        for (size_t i = 0; i < o->expected_count; i++)
+            start_event(o, &o->expected[i]);
+        o->expected_count = 0;
+    }
 }
 
 /* --- the verbs --- */
