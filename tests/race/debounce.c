@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Debounce against work: producers trigger runs of a few keys, in transactions of which some stay open for a while and some are rolled back,
- * while workers execute the runs and a keeper ticks. Triggers of one key take turns until they commit, so a sequence that is read behind the
+ * while workers execute the runs and a keeper ticks. Triggers of one key take turns until they commit, so a sequence that is read after the
  * trigger, in its transaction, has their order. A run is executed once, with the input of the last trigger that was answered with its id;
  * so every last input is executed, and none twice.
  */

@@ -448,7 +448,7 @@ pick_verb(struct generator *g, const struct player *p)
             verb = CALL_TICK;
         if (verb == CALL_REGISTER && chance_count_sessions(p) >= SESSIONS_MAX)
             verb = CALL_HEARTBEAT;
-        /* Whether a claim comes to a run that has expired is not told, and it would end it. */
+        /* A claim that comes to a run that has expired would end it, and the model cannot know whether one does. */
         if (verb == CALL_CLAIM && oracle_count_expired(p->oracle) > 0)
             verb = CALL_HOUSEKEEP;
         if ((verb == CALL_RETAIN && !g->days) ||

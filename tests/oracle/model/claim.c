@@ -190,7 +190,7 @@ enum {
         5, /* so many ready tasks, if there are, a claim of a queue with lanes puts in line */
 };
 
-/* Whether a claim that comes to the queue puts all ready tasks in line that are not: tasks of a trigger are from the beginning. */
+/* Whether a claim of the queue puts all ready tasks in line that are not there yet. A trigger has put its tasks in line itself. */
 static bool
 are_all_in_line(struct oracle *o, const struct oracle_session *s, int queue)
 {
@@ -334,7 +334,7 @@ look_around(struct oracle *o, const struct oracle_session *s, bool unseen, int m
         f.ready += ready && fits(o, s, run);
         f.sure += ready && !is_laned(o, run);
         f.suspects += suspect;
-        /* Of a lane the first is tried, which somebody may hold. */
+        /* A claim tries the first task of a lane, which another transaction may hold. */
         f.sure_suspects += suspect && (!is_laned(o, run) || o->locked == NULL);
         f.left += (oracle_is_left_over(run) || oracle_has_expired(o, run)) &&
             may_find(o, s, run, ORACLE_READY);

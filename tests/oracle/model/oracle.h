@@ -139,7 +139,7 @@ struct oracle_trigger_spec {
     int64_t debounce_max_us;
     bool is_new; /* the caller says that nobody has sent the id before; see oracle_may_be_new() */
     const char *limit_key;
-    const char *const *tags; /* NULL behind the last; NULL: none are given */
+    const char *const *tags; /* ends with NULL; NULL: none are given */
 };
 
 /*
@@ -152,7 +152,7 @@ bool oracle_may_be_new(struct oracle *oracle, const char *id);
 const char *oracle_trigger(struct oracle *oracle, const struct oracle_trigger_spec *spec,
     const char *made, struct pw_buf *reply);
 
-/* How many runs have expired and were not ended yet: whether a claim comes to one of them is not told. */
+/* How many runs have expired and were not ended yet. The model cannot know whether a claim comes to one of them. */
 int oracle_count_expired(struct oracle *oracle);
 
 /* Many at once: all of them, or none and the first error. made: what the engine answered for each. uneven: its lists do

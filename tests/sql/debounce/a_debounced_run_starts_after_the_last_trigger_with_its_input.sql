@@ -23,7 +23,7 @@ select is((select input::text from pawl.claim(:s, 10)), '4', 'a worker gets the 
 select run_id as n, created as c from pawl.trigger('test.flow', '5', key => 'k', debounce => '10 s', debounce_max => '25 s') \gset
 select is(:'c'::boolean, true, 'after that a new run is made');
 select t.later('10 s', :s) \g /dev/null
-select is(t.state(:'r'), 'RUNNING', 'the old one goes on');
+select is(t.state(:'r'), 'RUNNING', 'the old run is still executed');
 select is((select input::text from pawl.claim(:s, 10)), '5', 'and the new one starts');
 
 -- A run that has become due and that no worker has claimed waits again.
