@@ -91,27 +91,44 @@ a_commit_that_is_not_answered_goes_again_on_another_connection(void **state)
     proxy_free(proxy);
 }
 
+/* Nothing gets through on the connections of one option; the other one goes to the server. */
 static void
-a_connection_that_is_not_made_in_time_is_given_up_and_tried_again(void **state)
+give_up_and_try_again(
+    struct scene *scene, const char *lost_option, const char *direct_option, const char *logged)
 {
-    struct scene *scene = *state;
     struct tale tale = {0};
     struct proxy *proxy = proxy_new(&(struct proxy_options){.seed = 1});
     char database[600];
 
     (void)snprintf(
         database, sizeof(database), "host=%s port=%d", proxy_host(proxy), proxy_port(proxy));
-    scene_set(scene, "database", database);
+    scene_set(scene, lost_option, database);
+    (void)snprintf(
+        database, sizeof(database), "host=%s port=%s", getenv("PGHOST"), getenv("PGPORT"));
+    scene_set(scene, direct_option, database);
     scene_set(scene, "connect_timeout", "2s");
     begin(scene, &tale);
     proxy_mode(proxy, PROXY_BLACKHOLE, 0);
     proxy_cut_all(proxy);
     gate_open(&tale.gate);
-    scene_until_logged(scene, "connect_timeout status=PAWL_ECONN\n");
-    scene_until_logged(scene, "connect_timeout status=PAWL_ECONN what=control\n");
+    scene_until_logged(scene, logged);
     proxy_mode(proxy, PROXY_NORMAL, 0);
     check_once(scene, &tale);
     proxy_free(proxy);
+}
+
+static void
+a_writer_that_does_not_connect_in_time_gives_up_and_tries_again(void **state)
+{
+    give_up_and_try_again(
+        *state, "database", "listen_database", "connect_timeout status=PAWL_ECONN\n");
+}
+
+static void
+a_control_connection_that_is_not_made_in_time_is_given_up_and_tried_again(void **state)
+{
+    give_up_and_try_again(
+        *state, "listen_database", "database", "connect_timeout status=PAWL_ECONN what=control\n");
 }
 
 int
@@ -120,7 +137,8 @@ main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_set_up, scene_tear_down)
         TEST(a_commit_that_is_not_answered_goes_again_on_another_connection),
-        TEST(a_connection_that_is_not_made_in_time_is_given_up_and_tried_again),
+        TEST(a_writer_that_does_not_connect_in_time_gives_up_and_tries_again),
+        TEST(a_control_connection_that_is_not_made_in_time_is_given_up_and_tried_again),
 #undef TEST
     };
 
