@@ -33,3 +33,13 @@ one_of() {
             for (i = 1; i <= NR; i++) if ((i + seed) % n == 0) print lines[i]
         }'
 }
+
+# all_but_one_of N: the lines of standard input that one_of leaves with the same seed; a single line is left, too.
+all_but_one_of() {
+    awk -v n="$1" -v seed="${PAWL_SEED:-0}" '
+        { lines[NR] = $0 }
+        END {
+            if (n > NR) n = NR
+            for (i = 1; i <= NR; i++) if (NR == 1 || (i + seed) % n != 0) print lines[i]
+        }'
+}
