@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Runs that another transaction holds get their turn at the end; a run that fails is counted.
-select plan(10);
+select plan(12);
 select t.session() as s \gset
 select pawl.create_workflow('b.flow') \g /dev/null
 select count(*) from pawl.trigger_many('b.flow', array_fill('{}'::json, array[20])) \g /dev/null
@@ -29,7 +29,10 @@ select matches((select last_error from pawl.list_bulks(max_rows => 1)), '^run ' 
 -- A bulk that cannot be continued at all.
 update pawl_data.bulk set filter = '{"since": "soon"}', ended_at = null, due_at = pawl.now() where bulk_no = :bulk;
 select pawl.begin_bulk('purge', '{}', 1000) as next \gset
-select t.later('0.1 s', :s), t.later('2 s', :s), t.later('2 s', :s) \g /dev/null
+-- psql's variables are not read within dollar quotes.
+select format($$select t.later(%L, %L), t.later('2 s', %2$L)$$, '0.1 s', :s) as two_rounds \gset
+select lives_ok(:'two_rounds', 'housekeeping goes on');
+select lives_ok(:'two_rounds', 'and goes on');
 select is((select state from pawl.list_bulks(max_rows => 1)), 'done', 'stops no other bulk');
 select matches((select last_error from pawl.list_bulks() where bulk = :bulk), 'soon', 'and shows its error');
 -- Retention.
