@@ -29,6 +29,8 @@ create function public.fails_for_some() returns trigger language plpgsql as $$ b
 create trigger poison before insert on pawl_data.task for each row execute function public.fails_for_some();
 select pawl.emit('u', '"poison"') \g /dev/null
 do $$ begin for i in 1..5 loop call pawl.tick(true); end loop; end $$;
+-- Events of one millisecond have ids in any order, and an event that comes last stops none.
+select pawl.test_clock_advance('1 s') \g /dev/null
 select count(*) from generate_series(11, 15) n, lateral pawl.emit('u', to_json(n)) \g /dev/null
 do $$ begin for i in 1..5 loop call pawl.tick(true); perform pawl.test_clock_advance('61 s'); end loop; end $$;
 select is((select count(*) from pawl_data.task where key like 'event/other/%'), 8::bigint, 'later events pass it');
