@@ -259,6 +259,19 @@ tell_due(const char *id, void *userdata)
     d->tell(id, d->moment, d->userdata);
 }
 
+/* Children of what the sweep may end. It writes a limit for each of them, which is enforced in the same round. */
+static void
+tell_orphans(struct oracle *oracle, const struct oracle_run *run, struct due_teller *d)
+{
+    d->moment = ORACLE_LIMITS;
+    for (const struct oracle_run *child = oracle->runs; child != NULL; child = child->next)
+        if (child->living && child->parent != NULL &&
+            oracle_is_above(oracle, run->id, child->parent)) {
+            oracle_each_above(oracle, child->id, tell_due, d);
+            oracle_each_part(oracle, child->id, tell_due, d);
+        }
+}
+
 void
 oracle_each_due(struct oracle *oracle,
     void (*tell)(const char *id, enum oracle_moment moment, void *userdata), void *userdata)
@@ -282,6 +295,7 @@ oracle_each_due(struct oracle *oracle,
         if (is_lost(oracle, run) && ends_lost(oracle, run)) {
             oracle_each_above(oracle, run->id, tell_due, &d);
             oracle_each_part(oracle, run->id, tell_due, &d);
+            tell_orphans(oracle, run, &d);
         }
         d.moment = ORACLE_LIMITS;
         if (has_limit_over(oracle, run)) {
