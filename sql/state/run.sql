@@ -44,6 +44,14 @@ comment on table pawl_data.run_kept is 'ended runs that outlived the partition o
 create index run_kept_ended_idx on pawl_data.run_kept (ended_at, run_id);
 create index run_kept_failed_idx on pawl_data.run_kept (run_id, round) where status = 'e';
 
+-- Where ended runs were deleted: the number of a piece of 64 pages of the partition of a day. Vacuum frees that place for runs that end later.
+create table pawl_data.freed (
+    day date not null,
+    piece bigint not null
+);
+comment on table pawl_data.freed is 'pieces of partitions of ended runs whose place is used again';
+create index freed_day_idx on pawl_data.freed (day, piece);
+
 -- Inputs too large to ride in the hot row: written once, where they stay.
 create table pawl_data.input (
     run_id uuid not null,

@@ -24,6 +24,7 @@ begin
         return interval '10 s';
     end if;
     perform pawl._count_ended(v_from, v_to);
+    delete from pawl_data.freed f where f.day < pawl._first_day('run', p_now);
     update pawl_data.chore c set position = date_part('epoch', v_to)::bigint::text where c.chore = 'rollup';
     return interval '10 s';
 end
@@ -156,21 +157,25 @@ end
 $$;
 comment on function pawl._added(bigint[], bigint[]) is 'sums of numbers at the same place';
 
--- Returns runs that ended in [p_from, p_to). Reads the partitions of the last two days from their ends backward, 64 pages at a time. Stops
--- at rows that ended more than two minutes before p_from.
+-- Returns runs that ended in [p_from, p_to), from the partitions of two days at most: a run that lasts longer than 24 hours is kept. A partition is
+-- read backward, 64 pages at a time, because rows are appended in the order of their ends, give or take two minutes. Deleted rows make place
+-- elsewhere: those pages are read, too. (So do rows of transactions that were rolled back. They are not read; at most as many are missed.)
 create or replace function pawl._ended_between(p_from timestamptz, p_to timestamptz)
-returns table (queue_id int, status "char", tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)
+returns table (
+    run_id uuid, round smallint, queue_id int, status "char", tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)
 language plpgsql
-volatile
+stable
 set search_path to pg_catalog, pg_temp
 set jit to off
 as $$
 declare
     v_day date;
     v_name regclass;
-    v_page bigint;
-    v_end bigint;
-    v_oldest timestamptz;
+    v_piece bigint;
+    v_pieces bigint[];
+    v_freed bigint[];
+    v_first timestamptz;
+    v_last timestamptz;
 begin
     -- Counted in days: as moments they would be midnights of the caller's time zone, and some days have none.
     for v_day in
@@ -179,24 +184,36 @@ begin
     loop
         v_name := to_regclass('pawl_data.' || pawl._partition_name('run', v_day));
         continue when v_name is null;
-        v_page := pg_relation_size(v_name) / current_setting('block_size')::bigint;
-        while v_page > 0 loop
-            -- Not 64 from there: the first piece of a partition is shorter.
-            v_end := v_page;
-            v_page := greatest(v_page - 64, 0);
-            -- Dynamic because the name of a partition is made of its day; reads 64 pages by their addresses.
-            return query execute format('select r.queue_id, r.status, r.tenant, r.triggered_at, r.started_at, r.ended_at
-                from %s r where r.ctid >= %L::tid and r.ctid < %L::tid and r.ended_at >= $1 and r.ended_at < $2',
-                v_name, format('(%s,0)', v_page), format('(%s,0)', v_end)) using p_from, p_to;
+        -- 1. Runs of today are purged. 2. Vacuum frees their place, in the middle of the partition. 3. Runs that end now are stored there,
+        -- between rows that are hours old. Without this they would not be counted.
+        -- guard:ended_in_freed
+        v_freed := array(select distinct f.piece from pawl_data.freed f where f.day = v_day);
+        v_pieces := v_freed;
+        v_piece := (pg_relation_size(v_name) / current_setting('block_size')::bigint - 1) / 64;
+        while v_piece >= 0 loop
+            if v_piece <> all (v_freed) then
+                -- Dynamic because the name of a partition is made of its day; reads the first and the last page of the piece by their addresses.
+                execute format('select (select min(r.ended_at) from %1$s r where r.ctid >= %2$L::tid and r.ctid < %3$L::tid),
+                                       (select min(r.ended_at) from %1$s r where r.ctid >= %4$L::tid and r.ctid < %5$L::tid)',
+                    v_name, format('(%s,0)', v_piece * 64), format('(%s,0)', v_piece * 64 + 1),
+                    format('(%s,0)', v_piece * 64 + 63), format('(%s,0)', v_piece * 64 + 64)) into v_first, v_last;
+                if (v_first > p_to + interval '2 min' and v_last > p_to + interval '2 min') is not true then
+                    v_pieces := v_pieces || v_piece;
+                end if;
+                exit when v_first < p_from - interval '2 min';
+            end if;
+            v_piece := v_piece - 1;
+        end loop;
+        foreach v_piece in array v_pieces loop
             -- Dynamic for the same reason.
-            execute format('select min(r.ended_at) from %s r where r.ctid >= %L::tid and r.ctid < %L::tid',
-                v_name, format('(%s,0)', v_page), format('(%s,0)', v_page + 1)) into v_oldest;
-            exit when v_oldest < p_from - interval '2 min';
+            return query execute format('select r.run_id, r.round, r.queue_id, r.status, r.tenant, r.triggered_at, r.started_at, r.ended_at
+                from %s r where r.ctid >= %L::tid and r.ctid < %L::tid and r.ended_at >= $1 and r.ended_at < $2',
+                v_name, format('(%s,0)', v_piece * 64), format('(%s,0)', v_piece * 64 + 64)) using p_from, p_to;
         end loop;
     end loop;
     return query
-    select k.queue_id, k.status, k.tenant, k.triggered_at, k.started_at, k.ended_at
+    select k.run_id, k.round, k.queue_id, k.status, k.tenant, k.triggered_at, k.started_at, k.ended_at
     from pawl_data.run_kept k where k.ended_at >= p_from and k.ended_at < p_to;
 end
 $$;
-comment on function pawl._ended_between(timestamptz, timestamptz) is 'runs that ended within a time, from the ends of recent partitions';
+comment on function pawl._ended_between(timestamptz, timestamptz) is 'runs that ended within a time';

@@ -74,6 +74,7 @@ begin
     delete from pawl_data.input_kept i where i.run_id = p_id;
     delete from pawl_data.tag g where g.run_id = p_id;
     delete from pawl_data.tag_kept g where g.run_id = p_id;
+    perform pawl._free_place(p_id);
     delete from pawl_data.run r where r.run_id = p_id;
     delete from pawl_data.run_kept r where r.run_id = p_id;
     delete from pawl_data.key k

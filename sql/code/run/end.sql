@@ -144,6 +144,30 @@ end
 $$;
 comment on function pawl._write_end(pawl_data.task, "char", json, json, timestamptz, boolean) is 'writes the row that ends a round';
 
+-- Notes where the rows of an ended run are that the caller deletes: see _ended_between(). Not by a unique row for each piece, because a purge
+-- would wait for others that have deleted from it and have not committed.
+create or replace function pawl._free_place(p_id uuid)
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+declare
+    v_day date := (pawl._id_time(p_id) at time zone 'UTC')::date;
+begin
+    insert into pawl_data.freed (day, piece)
+    select distinct v_day, ((r.ctid::text::point)[0])::bigint / 64
+    from pawl_data.run r
+    where r.run_id = p_id and not exists (
+        select from pawl_data.freed f where f.day = v_day and f.piece = ((r.ctid::text::point)[0])::bigint / 64);
+end
+$$;
+comment on function pawl._free_place(uuid) is 'notes where rows of an ended run are that are deleted';
+
 -- Moves the records of a run from the partition of its day to the kept tables.
 create or replace function pawl._keep(p_id uuid)
 returns void
@@ -166,6 +190,7 @@ begin
     insert into pawl_data.input_kept select g.* from gone g;
     with gone as (delete from pawl_data.tag g where g.run_id = p_id returning g.*)
     insert into pawl_data.tag_kept select g.* from gone g;
+    perform pawl._free_place(p_id);
     with gone as (delete from pawl_data.run r where r.run_id = p_id returning r.*)
     insert into pawl_data.run_kept select g.* from gone g;
 end

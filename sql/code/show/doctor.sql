@@ -94,6 +94,7 @@ begin
         ('flow_step', 'base cap child_workflow_id condition delay deps factor failed heavy_deps jitter map_from max_attempts name options plain priority queue_id spreads step_no undo unmet workflow_id'),
         ('gate', 'missing run_id step_no'),
         ('bell', 'only_row'),
+        ('freed', 'day piece'),
         ('granted', 'privilege_set role_name tenant'),
         ('held_limit', 'limit_no most name'),
         ('input', 'input run_id'),
