@@ -21,10 +21,10 @@ begin
             'create_schedule', 'pause_schedule', 'resume_schedule', 'delete_schedule', 'backfill_schedule',
             'create_subscription', 'pause_subscription', 'resume_subscription', 'delete_subscription', 'list_subscriptions', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject',
             'get_run', 'result', 'results', 'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks', 'list_workers',
-            'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
+            'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_ended', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
             'metrics', 'prometheus', 'list_actions', 'list_grants', 'why', 'doctor']
         when 'reader' then array['get_run', 'result', 'results', 'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks',
-            'list_workers', 'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
+            'list_workers', 'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_ended', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
             'metrics', 'prometheus', 'list_actions', 'list_grants', 'why', 'doctor']
         end;
 end

@@ -345,3 +345,137 @@ If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: PW009 more than 1,000 ids.
 Limits: 1,000 runs; the number of their records.';
+
+-- The steps of rounds, as list_ended() has them: names, times and failed attempts, without what they returned. A record that a fork was made with is a
+-- step of another run.
+create or replace function pawl._ended_steps(p_ids uuid[])
+returns table (run_id uuid, round smallint, n bigint, steps json)
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+set plan_cache_mode to force_custom_plan
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+begin
+    return query
+    with trail as materialized (
+        select a.run_id, a.audit_no, a.task_no, a.at, a.what, a.detail from pawl_data.audit a
+        where a.run_id = any (p_ids) and a.what in ('attempt_failed', 'forked_from')
+        union all
+        select k.run_id, k.audit_no, k.task_no, k.at, k.what, k.detail from pawl_data.audit_kept k
+        where k.run_id = any (p_ids) and k.what in ('attempt_failed', 'forked_from')
+    ), source as materialized (
+        select a.run_id, (a.detail ->> 'run')::uuid as source_id from trail a where a.what = 'forked_from'
+    ), record as (
+        select s.run_id, s.round, s.task_no, s.seq, s.name, s.kind, s.state, s.attempt, s.started_at, s.ended_at, s.source_id
+        from pawl_data.step s where s.run_id = any (p_ids)
+        union all
+        select k.run_id, k.round, k.task_no, k.seq, k.name, k.kind, k.state, k.attempt, k.started_at, k.ended_at, k.source_id
+        from pawl_data.step_kept k where k.run_id = any (p_ids)
+    ), ended as materialized (
+        select r.run_id, r.round, r.ended_at, r.queue_id, lag(r.ended_at) over (partition by r.run_id order by r.round) as after
+        from pawl._runs(p_ids) r
+    ), failed as materialized (
+        -- Attempts of a flow's task have no step: they are those of its handler.
+        select a.run_id, e.round, a.task_no, coalesce(a.detail ->> 'step', '') as step,
+               json_agg(json_build_object('attempt', a.detail -> 'failures', 'ended_at', a.at, 'code', a.detail -> 'error' ->> 'code') order by a.audit_no) as attempts
+        from trail a
+        -- guard:ended_attempts
+        join ended e on e.run_id = a.run_id and a.at > coalesce(e.after, '-infinity') and a.at <= e.ended_at
+        where a.what = 'attempt_failed'
+        group by 1, 2, 3, 4
+    )
+    select e.run_id, e.round, count(*),
+           json_agg(json_build_object(
+               'name', case when s.task_no > 0 then pawl._task_label(f.name, s.task_no, s.name) else s.name end,
+               'branch', substring(s.name from '^(?:rollback:)?(.*)/[^/]*$'), 'kind', pawl._kind_name(s.kind), 'state', pawl._state_name(s.state),
+               'attempt', s.attempt, 'started_at', s.started_at, 'ended_at', s.ended_at,
+               'child', case when s.kind = 'c' then s.source_id end, 'failed_attempts', t.attempts)
+               order by s.started_at, s.task_no, s.seq, s.name)
+    from record s
+    join ended e on e.run_id = s.run_id and e.round = s.round
+    join pawl_data.queue q on q.queue_id = e.queue_id
+    left join pawl_data.flow_step f on s.task_no > 0 and f.workflow_id = q.workflow_id and f.step_no = pawl._step_of(s.task_no)
+    left join failed t on t.run_id = s.run_id and t.round = s.round and t.task_no = s.task_no
+        and t.step = case when s.task_no = 0 or strpos(s.name, '#') > 0 then s.name else '' end
+    -- guard:ended_copies
+    where not exists (select from source o where o.run_id = s.run_id and o.source_id = s.source_id)
+    group by e.run_id, e.round;
+end
+$$;
+comment on function pawl._ended_steps(uuid[]) is 'the steps of ended rounds as JSON';
+
+create or replace function pawl.list_ended(
+    since timestamptz, before timestamptz default null, only_tenant text default null, cursor uuid default null, max_rows int default 1000)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, round int, execution int, triggered_at timestamptz, started_at timestamptz,
+    ended_at timestamptz, worker text, parent_id uuid, error_code text, error_line text, traceparent text, tracestate text, steps json, next_cursor uuid)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
+as $$
+#variable_conflict use_column
+declare
+    v_before timestamptz := coalesce(before, since + interval '1 min');
+    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_max int := least(greatest(max_rows, 0), 1000);
+    v_ids uuid[];
+    v_piece uuid[];
+    v_steps bigint := 0;
+    v_done int := 0;
+    v_ended record;
+begin
+    -- guard:ended_window
+    if since is null or v_before < since or v_before > since + interval '1 min' then
+        perform pawl._raise('PW003', 'since must be given, and before be at most a minute later');
+    end if;
+    if v_max = 0 or v_tenant <> only_tenant then
+        return;
+    end if;
+    -- One more than are listed, so that it is known whether there are others.
+    v_ids := array(
+        select distinct e.run_id
+        from pawl._ended_between(since, v_before) e
+        -- guard:ended_tenant
+        where (v_tenant is null or e.tenant = v_tenant) and (cursor is null or e.run_id > pawl._cursor_id(cursor))
+        order by e.run_id
+        limit v_max + 1);
+    -- Pieces of 50 runs, so that a thousand runs with many steps are not read at once.
+    while v_done < least(cardinality(v_ids), v_max) and v_steps < 100000 loop
+        v_piece := v_ids[v_done + 1:least(v_done + 50, v_max)];
+        v_done := v_done + cardinality(v_piece);
+        for v_ended in
+            select r.*, q.name as workflow, w.name as worker, s.n, s.steps
+            from pawl._runs(v_piece) r
+            join pawl_data.queue q on q.queue_id = r.queue_id
+            left join pawl_data.worker w on w.session_id = r.session_id
+            left join pawl._ended_steps(v_piece) s on s.run_id = r.run_id and s.round = r.round
+            where r.ended_at >= since and r.ended_at < v_before
+            order by r.run_id, r.round
+        loop
+            v_steps := v_steps + coalesce(v_ended.n, 0);
+            return query
+            select v_ended.run_id, v_ended.workflow, v_ended.tenant, pawl._state_name(v_ended.status), v_ended.round::int, v_ended.execution,
+                   v_ended.triggered_at, v_ended.started_at, v_ended.ended_at, v_ended.worker, v_ended.parent_id, v_ended.error ->> 'code',
+                   pawl._error_line(v_ended.error, 120), v_ended.metadata ->> 'traceparent', v_ended.metadata ->> 'tracestate',
+                   coalesce(v_ended.steps, '[]'), null::uuid;
+        end loop;
+    end loop;
+    if v_done < cardinality(v_ids) then
+        next_cursor := v_ids[v_done];
+        return next;
+    end if;
+end
+$$;
+comment on function pawl.list_ended(timestamptz, timestamptz, text, uuid, int) is
+'The rounds of runs that ended within a time, from since until before, by default a minute later, with the names and times of the steps that each has recorded: for traces, and for copies of history. Rows are in the order of run ids. traceparent and tracestate are those of the metadata. steps has no outputs; each step has its branch, the number of its last attempt, the run of its child, and time and error code of its failed_attempts. Records that a fork was made with are not in it. A transaction that ends a run may commit later than it says: ask for a time that is at least a minute ago, then none is missed. If there are more, the last row has no run, only the cursor to continue with.
+If repeated: returns the same, except what was purged since.
+Locks: none.
+Errors: PW003 no since, or before is earlier, or more than a minute later.
+Limits: a minute, 1,000 runs; a page is shorter once it has 100,000 steps.';

@@ -19,7 +19,7 @@ static const struct {
         "list_bulks "
         "list_workers "
         "list_workflows get_workflow "
-        "list_steps list_children list_failures count_runs find list_states list_events "
+        "list_steps list_children list_failures count_runs find list_states list_ended list_events "
         "list_schedules list_skips preview_schedule "
         "why_schedule metrics prometheus list_actions list_grants why doctor "},
     {"producer", " trigger trigger_many emit signal get_run result results cancel why "},
@@ -45,7 +45,7 @@ static const struct {
         "list_steps "
         "list_children "
         "list_failures count_runs "
-        "find list_states list_events "
+        "find list_states list_ended list_events "
         "list_schedules list_skips preview_schedule why_schedule metrics prometheus "
         "list_actions list_grants why doctor "},
 };

@@ -120,6 +120,8 @@ static const struct pw_verb verbs[] = {
     {"count_runs", PW_STMT_CALL_COUNT_RUNS, true, {"only_workflow", "only_tenant", "since"}},
     {"find", PW_STMT_CALL_FIND, true, {"word", "only_tenant", "max_rows"}},
     {"list_states", PW_STMT_CALL_LIST_STATES, true, {"runs"}},
+    {"list_ended", PW_STMT_CALL_LIST_ENDED, true,
+        {"since", "before", "only_tenant", "cursor", "max_rows"}},
     {"list_events", PW_STMT_CALL_LIST_EVENTS, true,
         {"only_topic", "only_key", "only_tenant", "since", "before", "cursor", "max_rows"}},
     {"list_schedules", PW_STMT_CALL_LIST_SCHEDULES, true,

@@ -363,6 +363,10 @@ static const struct pw_stmt statements[] = {
         true},
     [PW_STMT_CALL_LIST_STATES] = {PW_STMT_CALL_LIST_STATES, "pawl_call_list_states",
         "select * from pawl.list_states(runs => $1)", {0}, true},
+    [PW_STMT_CALL_LIST_ENDED] = {PW_STMT_CALL_LIST_ENDED, "pawl_call_list_ended",
+        "select * from pawl.list_ended(since => $1, before => $2, only_tenant => $3, cursor => $4, "
+        "max_rows => coalesce($5, 1000))",
+        {0}, true},
     [PW_STMT_CALL_LIST_EVENTS] = {PW_STMT_CALL_LIST_EVENTS, "pawl_call_list_events",
         "select * from pawl.list_events(only_topic => $1, only_key => $2, only_tenant => $3, since "
         "=> $4, before => $5, cursor => $6, max_rows => coalesce($7, 50))",

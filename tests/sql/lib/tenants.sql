@@ -124,6 +124,8 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('find', 'select * from pawl.find(''canary-worker'')', '', false),
     ('find', 'select * from pawl.find(''canary-topic'', only_tenant => ''victim'')', '', false),
     ('list_states', 'select * from pawl.list_states(array[{run}])', '', false),
+    ('list_ended', 'select e.* from generate_series(0, 9) n, pawl.list_ended(pawl.now() - n * interval ''1 min'') e', '', false),
+    ('list_ended', 'select * from pawl.list_ended(pawl.now() - interval ''30 s'', only_tenant => ''victim'')', '', false),
     ('list_waits', 'select * from pawl.list_waits({run})', '', false),
     ('list_waits', 'select * from pawl.list_waits(only_tenant => ''victim'')', '', false),
     ('list_bulks', 'select count(*) from pawl.list_bulks()', '0', false),
