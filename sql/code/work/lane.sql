@@ -562,7 +562,7 @@ begin
                 end if;
                 v_visited := v_visited || v_lane;
                 v_share := v_quantum * pawl._weight_of_lane(p_queue, v_lane);
-                v_picked := pawl._pick_lane(p_queue, v_lane, least(v_share, p_max - cardinality(v_all)), array[]::tid[], 0, v_room - pawl._count_new(v_all), p_now);
+                v_picked := pawl._pick_lane(p_queue, v_lane, least(v_share, p_max - cardinality(v_all)), array[]::tid[], 0, case when v_room is not null then v_room - pawl._count_new(v_all) end, p_now);
                 v_all := v_all || v_picked;
                 if cardinality(v_picked) = 0 then
                     v_nothing := v_nothing || v_lane;
@@ -587,7 +587,7 @@ begin
             v_picked := pawl._pick_lane(p_queue, v_more[v_n],
                 -- An equal part of what is left, or more if those before it had less.
                 ceil((p_max - cardinality(v_all)) / (cardinality(v_more) - v_n + 1)::numeric)::int, v_all, v_had[v_n],
-                v_room - pawl._count_new(v_all), p_now);
+                case when v_room is not null then v_room - pawl._count_new(v_all) end, p_now);
             v_all := v_all || v_picked;
         end loop;
         exit when cardinality(v_all) > 0 or not v_skipped or clock_timestamp() > v_started + interval '4 ms';
