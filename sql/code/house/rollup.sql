@@ -159,7 +159,7 @@ comment on function pawl._added(bigint[], bigint[]) is 'sums of numbers at the s
 
 -- Returns runs that ended in [p_from, p_to), from the partitions of two days at most: a run that lasts longer than 24 hours is kept. A partition is
 -- read backward, 64 pages at a time, because rows are appended in the order of their ends, give or take two minutes. Deleted rows make place
--- elsewhere: those pages are read, too. (So do rows of transactions that were rolled back. They are not read; at most as many are missed.)
+-- elsewhere: those pages are read, too. Rows of transactions that were rolled back also make place, and nothing says where: as many runs may be missed.
 create or replace function pawl._ended_between(p_from timestamptz, p_to timestamptz)
 returns table (
     run_id uuid, round smallint, queue_id int, status "char", tenant text, triggered_at timestamptz, started_at timestamptz, ended_at timestamptz)

@@ -430,6 +430,7 @@ declare
     v_steps bigint := 0;
     v_done int := 0;
     v_ended record;
+    v_metadata json;
 begin
     -- guard:ended_window
     if since is null or v_before < since or v_before > since + interval '1 min' then
@@ -443,10 +444,11 @@ begin
         select distinct e.run_id
         from pawl._ended_between(since, v_before) e
         -- guard:ended_tenant
-        where (v_tenant is null or e.tenant = v_tenant) and (cursor is null or e.run_id > pawl._cursor_id(cursor))
+        where (v_tenant is null or e.tenant = v_tenant) and (cursor is null or e.run_id > cursor)
         order by e.run_id
         limit v_max + 1);
     -- Pieces of 50 runs, so that a thousand runs with many steps are not read at once.
+    -- guard:ended_steps_max
     while v_done < least(cardinality(v_ids), v_max) and v_steps < 100000 loop
         v_piece := v_ids[v_done + 1:least(v_done + 50, v_max)];
         v_done := v_done + cardinality(v_piece);
@@ -460,10 +462,14 @@ begin
             order by r.run_id, r.round
         loop
             v_steps := v_steps + coalesce(v_ended.n, 0);
+            -- 1. A triggers a run with \u0000 in its metadata, which json accepts. 2. B lists the minute in which that run ends. Without this the
+            -- call would fail for all runs of the minute.
+            -- guard:ended_readable
+            v_metadata := pawl._readable(v_ended.metadata::text);
             return query
             select v_ended.run_id, v_ended.workflow, v_ended.tenant, pawl._state_name(v_ended.status), v_ended.round::int, v_ended.execution,
                    v_ended.triggered_at, v_ended.started_at, v_ended.ended_at, v_ended.worker, v_ended.parent_id, v_ended.error ->> 'code',
-                   pawl._error_line(v_ended.error, 120), v_ended.metadata ->> 'traceparent', v_ended.metadata ->> 'tracestate',
+                   pawl._error_line(v_ended.error, 120), v_metadata ->> 'traceparent', v_metadata ->> 'tracestate',
                    coalesce(v_ended.steps, '[]'), null::uuid;
         end loop;
     end loop;

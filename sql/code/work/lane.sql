@@ -461,18 +461,20 @@ end
 $$;
 comment on function pawl._pick_locked_lane(int, uuid, int, timestamptz) is 'locks tasks of a lane without a limit that another claim has locked';
 
--- How many of these tasks, picked and locked, do not count for a limit yet. In a queue with while_run those count that were claimed before.
-create or replace function pawl._count_new(p_tids tid[])
+-- How many of p_room runs may still be taken after these tasks, picked and locked; null: any number. In a queue with while_run tasks count already that
+-- were claimed before. Strict, so that a queue without a limit as a whole does not look.
+create or replace function pawl._room_left(p_room int, p_tids tid[])
 returns int
 language plpgsql
 volatile
+strict
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
 set jit to off
 as $$
 begin
-    return (
+    return p_room - (
         select count(*)
         from pawl_data.task t
         where t.ctid = any (p_tids)
@@ -481,7 +483,7 @@ begin
               where h.queue_id = t.queue_id and h.lane = t.lane and h.run_id = t.run_id and h.task_no = t.task_no offset 0));
 end
 $$;
-comment on function pawl._count_new(tid[]) is 'how many picked tasks do not count for a limit yet';
+comment on function pawl._room_left(int, tid[]) is 'how many more runs a limit as a whole leaves to a claim';
 
 -- Locks up to p_max tasks of a queue that has lanes, and returns their row addresses. Lanes take turns: the lane that has given least is first,
 -- and gives its share, a quantum times its weight. A quantum is an equal part of the claim, or a sixteenth. If the claim has room after the turns
@@ -562,7 +564,7 @@ begin
                 end if;
                 v_visited := v_visited || v_lane;
                 v_share := v_quantum * pawl._weight_of_lane(p_queue, v_lane);
-                v_picked := pawl._pick_lane(p_queue, v_lane, least(v_share, p_max - cardinality(v_all)), array[]::tid[], 0, case when v_room is not null then v_room - pawl._count_new(v_all) end, p_now);
+                v_picked := pawl._pick_lane(p_queue, v_lane, least(v_share, p_max - cardinality(v_all)), array[]::tid[], 0, pawl._room_left(v_room, v_all), p_now);
                 v_all := v_all || v_picked;
                 if cardinality(v_picked) = 0 then
                     v_nothing := v_nothing || v_lane;
@@ -587,7 +589,7 @@ begin
             v_picked := pawl._pick_lane(p_queue, v_more[v_n],
                 -- An equal part of what is left, or more if those before it had less.
                 ceil((p_max - cardinality(v_all)) / (cardinality(v_more) - v_n + 1)::numeric)::int, v_all, v_had[v_n],
-                case when v_room is not null then v_room - pawl._count_new(v_all) end, p_now);
+                pawl._room_left(v_room, v_all), p_now);
             v_all := v_all || v_picked;
         end loop;
         exit when cardinality(v_all) > 0 or not v_skipped or clock_timestamp() > v_started + interval '4 ms';

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
-select plan(25);
+select plan(28);
 select t.session(lease => '1 day', name => 'walter') as s \gset
 select pawl.create_workflow('test.flow'), pawl.create_workflow('test.child') \g /dev/null
 select t.flow('graph', '[["one"], ["two", "one"]]') \g /dev/null
@@ -83,6 +83,30 @@ create temporary table page as
 select is((select array_agg(run_id order by n, run_id) from page where run_id is not null), array(select run_id from pawl.list_ended('2027-04-20 12:00+00')), 'pages have each run once, with all its rounds');
 select is((select max(n) from page), 3, 'two runs each');
 select is((select count(*) from pawl.list_ended('2027-04-20 12:00+00', max_rows => 0)), 0::bigint, 'none');
+-- What json accepts and nobody can read.
+select pawl.test_clock_set('2027-04-20 13:00+00') \g /dev/null
+select run_id as n from pawl.trigger('test.flow', metadata => '{"other": "\u0000", "traceparent": "a\u0000b"}') \gset
+select fence as f from t.one(:s) \gset
+select t.answer(:s, :'n', :f, 'retry', 'a#1', '{"code": "c\u0000d"}', '{"policy": {"base_ms": 0, "jitter": 0}}', 1) as a \gset
+select t.answer(:s, :'n', :f, 'step', 'a#1', '"\u0000"', null, 2) as a \gset
+select answer as a from pawl.fail(:s, :'n', :f, '{"code": "c\u0000d"}', final => true) \gset
+create function pg_temp.read() returns text language plpgsql as $$
+begin
+    return (select concat_ws(' ', error_code, traceparent, steps #>> '{0,failed_attempts,0,code}') from pawl.list_ended('2027-04-20 13:00+00'));
+exception when others then
+    return sqlerrm;
+end $$;
+select is(pg_temp.read(), e'c\uFFFDd a\uFFFDb c\uFFFDd', 'a character that nobody can read is replaced');
+-- Very many steps.
+select pawl.test_clock_set('2027-04-20 14:00+00') \g /dev/null
+select count(*) as n from pawl.trigger_many('test.flow', array_fill('{}'::json, array[60])) \g /dev/null
+select count(*) as n from (
+    select array_agg(run_id) r, array_agg(fence) f, array_fill('complete'::text, array[60]) k, array_fill('1'::text, array[60]) p from pawl.claim(:s, 60)
+) d, lateral pawl.commit(:s, d.r, d.f, d.k, null, d.p) \g /dev/null
+insert into pawl_data.step (run_id, task_no, round, state, kind, seq, attempt, fence, started_at, ended_at, name, output)
+select (select min(run_id::text)::uuid from pawl.list_ended('2027-04-20 14:00+00')), 0, 1, 's', 's', n, 1, 1, pawl.now(), pawl.now(), 's#' || n, '1' from generate_series(1, 100000) n;
+select is((select concat_ws(' ', count(run_id), sum(json_array_length(steps)), count(next_cursor)) from pawl.list_ended('2027-04-20 14:00+00')), '50 100000 1', 'a page ends after so many');
+select is((select count(*) from pawl.list_ended('2027-04-20 14:00+00', cursor => (select next_cursor from pawl.list_ended('2027-04-20 14:00+00') where next_cursor is not null))), 10::bigint, 'the next one has the others');
 select throws_ok('select * from pawl.list_ended(null)', 'PW003', null, 'a time is needed');
 select throws_ok('select * from pawl.list_ended(''2027-04-20 12:00+00'', ''2027-04-20 12:01:01+00'')', 'PW003', null, 'of a minute at most');
 select throws_ok('select * from pawl.list_ended(''2027-04-20 12:00+00'', ''2027-04-20 11:00+00'')', 'PW003', null, 'not backward');
