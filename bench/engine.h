@@ -11,25 +11,12 @@
 #define ENGINE_BATCH_MAX 1000
 #define ENGINE_WORKFLOW "bench.run"
 
-/* What was asked for, and how many figures are out of bounds so far. */
-struct engine_report {
-    bool quick;
-    int failed;
-};
-
-/* Prints a figure and counts it if it is out of bounds. */
-void engine_say(struct engine_report *report, const struct bench_figure *figure);
-
-/* The same for a figure that has nothing else to say. */
-void engine_say_plain(struct engine_report *report, const char *name, double value,
-    const char *unit, enum bench_bound kind, double bound);
-
 /* The sections. Each makes the databases it needs. */
-void engine_counts(struct engine_report *report);
-void engine_claims(struct engine_report *report);
-void engine_plans(struct engine_report *report);
-void engine_retention(struct engine_report *report);
-void engine_ratios(struct engine_report *report);
+void engine_counts(struct bench_report *report);
+void engine_claims(struct bench_report *report);
+void engine_plans(struct bench_report *report);
+void engine_retention(struct bench_report *report);
+void engine_ratios(struct bench_report *report);
 
 /* A fresh database with pawl, the helpers of engine/fill.sql and one workflow. */
 void engine_fresh(const char *database);
@@ -81,6 +68,12 @@ void engine_hand_commit(struct engine_hand *hand, int first, int last, bool comp
 
 /* Claim, three steps, completion: three calls after the claim. Returns how many runs it did. */
 int engine_hand_work(struct engine_hand *hand);
+
+/* Buffers of a call, the median of some, each its own transaction; with `tick`, of one that does the housekeeping that is due. */
+double engine_buffers(struct engine_hand *hand, const char *call, bool tick);
+
+/* The same of a claim. */
+double engine_claim_buffers(struct engine_hand *hand, int most, bool tick);
 
 enum engine_mode {
     ENGINE_LIFE,       /* trigger, claim, three steps, complete */

@@ -14,10 +14,6 @@ struct cost {
     double one, hundred, tick;
 };
 
-enum {
-    SAMPLES = 15
-};
-
 static void
 do_counted(PGconn *conn, const char *format, long from, long count)
 {
@@ -39,38 +35,6 @@ hurried_hand(int batch, const char *handles)
     return hand;
 }
 
-/* The median over some calls, each its own transaction. */
-static double
-buffers(struct engine_hand *hand, const char *call, bool tick)
-{
-    double values[SAMPLES];
-    const char *params[] = {call};
-
-    for (int i = -8; i < SAMPLES; i++) {
-        PGresult *res;
-
-        bench_do(hand->conn, tick ? "select bench.set_tick(true)" : "select bench.set_tick(false)");
-        res = bench_exec_params(hand->conn, "select bench.buffers($1)", 1, params);
-        if (i >= 0)
-            values[i] = (double)bench_number(PQgetvalue(res, 0, 0), "buffers", 0, 1000000000);
-        PQclear(res);
-    }
-    return bench_percentile(values, SAMPLES, 0.5);
-}
-
-static double
-claim_buffers(struct engine_hand *hand, int most, bool tick)
-{
-    struct bench_text call;
-    double value;
-
-    bench_text_init(&call, 100);
-    bench_text_addf(&call, "select * from pawl.claim(%s, %d)", hand->session, most);
-    value = buffers(hand, call.data, tick);
-    bench_text_done(&call);
-    return value;
-}
-
 /* A new session each time, with runs to claim that nobody has held. `clean` is false where the dead are to stay. */
 static struct cost
 measure(const char *handles, bool clean)
@@ -87,9 +51,9 @@ measure(const char *handles, bool clean)
     }
     for (int i = 0; i < 3; i++)
         engine_hand_trigger(filler, false);
-    cost.one = claim_buffers(hand, 1, false);
-    cost.tick = claim_buffers(hand, 1, true);
-    cost.hundred = claim_buffers(hand, 100, false);
+    cost.one = engine_claim_buffers(hand, 1, false);
+    cost.tick = engine_claim_buffers(hand, 1, true);
+    cost.hundred = engine_claim_buffers(hand, 100, false);
     engine_hand_done(hand);
     engine_hand_done(filler);
     return cost;
@@ -115,7 +79,7 @@ claim_buffers_once(void)
 
 /* Says one figure beside what it was before; `factor` is the bound of their ratio, 0 for none. */
 static void
-say(struct engine_report *report, const char *name, const char *what, double before, double after,
+say(struct bench_report *report, const char *name, const char *what, double before, double after,
     double factor)
 {
     struct bench_text label, note;
@@ -132,13 +96,13 @@ say(struct engine_report *report, const char *name, const char *what, double bef
     figure.name = label.data;
     figure.unit = "buffers";
     figure.note = note.data;
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     bench_text_done(&note);
     bench_text_done(&label);
 }
 
 static void
-say_cost(struct engine_report *report, const char *name, const struct cost *before,
+say_cost(struct bench_report *report, const char *name, const struct cost *before,
     const struct cost *after, double factor)
 {
     say(report, name, "claim_of_1", before->one, after->one, factor);
@@ -147,7 +111,7 @@ say_cost(struct engine_report *report, const char *name, const struct cost *befo
 }
 
 static void
-claim_with_history(struct engine_report *report, PGconn *conn, long many)
+claim_with_history(struct bench_report *report, PGconn *conn, long many)
 {
     char name[64];
     struct cost before, after;
@@ -169,7 +133,7 @@ emit_buffers(void)
     struct engine_hand *hand = hurried_hand(1, "{none}");
     double value;
 
-    value = buffers(hand,
+    value = engine_buffers(hand,
         "select * from pawl.emit('bench', json_build_object('id', nextval('bench.emit_no')))",
         false);
     engine_hand_done(hand);
@@ -178,7 +142,7 @@ emit_buffers(void)
 
 /* Sleeping runs that are waits of one topic at the same time, so that one fill serves claim and emit. */
 static void
-claim_with_sleepers(struct engine_report *report, PGconn *conn, long many)
+claim_with_sleepers(struct bench_report *report, PGconn *conn, long many)
 {
     struct cost before, after;
     double emit;
@@ -211,7 +175,7 @@ claim_with_sleepers(struct engine_report *report, PGconn *conn, long many)
 
 /* A thousand queues; a worker of one of them, and a worker of them all. */
 static void
-claim_with_queues(struct engine_report *report, PGconn *conn)
+claim_with_queues(struct bench_report *report, PGconn *conn)
 {
     struct cost before, after;
 
@@ -231,7 +195,7 @@ claim_with_queues(struct engine_report *report, PGconn *conn)
 
 /* Dead row versions that nobody may remove, because somebody might still look at them. */
 static void
-claim_under_snapshot(struct engine_report *report, PGconn *conn, long runs)
+claim_under_snapshot(struct bench_report *report, PGconn *conn, long runs)
 {
     struct engine_hand *hand = hurried_hand(ENGINE_BATCH_MAX, "{bench.*}");
     PGconn *holder = bench_connect();
@@ -260,7 +224,7 @@ claim_under_snapshot(struct engine_report *report, PGconn *conn, long runs)
 
 /* An empty claim of a worker that is bound to a tenant, while another tenant has runs in the same queue. */
 static void
-claim_of_tenant(struct engine_report *report, PGconn *conn, long many)
+claim_of_tenant(struct bench_report *report, PGconn *conn, long many)
 {
     struct engine_hand *hand = hurried_hand(1, "{bench.*}");
     struct bench_text sql;
@@ -275,7 +239,7 @@ claim_of_tenant(struct engine_report *report, PGconn *conn, long many)
     for (long runs = 0; runs < many; runs += runs == 0 ? 1000 : 10000) {
         if (runs == 1000) {
             bench_do(conn, "vacuum analyze");
-            before = claim_buffers(hand, 10, false);
+            before = engine_claim_buffers(hand, 10, false);
         }
         bench_text_clear(&sql);
         bench_text_addf(&sql,
@@ -286,13 +250,13 @@ claim_of_tenant(struct engine_report *report, PGconn *conn, long many)
     }
     bench_do(conn, "vacuum analyze");
     (void)snprintf(name, sizeof(name), "runs_of_another_tenant_%ld", many);
-    say(report, name, "empty_claim", before, claim_buffers(hand, 10, false), 1.2);
+    say(report, name, "empty_claim", before, engine_claim_buffers(hand, 10, false), 1.2);
     bench_text_done(&sql);
     engine_hand_done(hand);
 }
 
 void
-engine_claims(struct engine_report *report)
+engine_claims(struct bench_report *report)
 {
     PGconn *conn;
 

@@ -57,8 +57,7 @@ meter_wal(const struct meter *meter, const char *column)
 
 /* What the records were, so that a figure over its bound says where to look. */
 static void
-print_records(
-    struct engine_report *report, const struct meter *meter, const char *name, double runs)
+print_records(struct bench_report *report, const struct meter *meter, const char *name, double runs)
 {
     struct bench_text sql, label;
     PGresult *res;
@@ -78,7 +77,7 @@ print_records(
         bench_text_addf(&sql, "select %s", PQgetvalue(res, i, 1));
         bench_text_clear(&label);
         bench_text_addf(&label, "%s_wal_of_%s", name, PQgetvalue(res, i, 0));
-        engine_say_plain(report, label.data, bench_value(meter->conn, sql.data), "records per run",
+        bench_say_plain(report, label.data, bench_value(meter->conn, sql.data), "records per run",
             BENCH_NO_BOUND, 0);
     }
     PQclear(res);
@@ -88,7 +87,7 @@ print_records(
 
 /* Three-step runs in batches of one: trigger, claim, two steps, and the third with the completion. */
 static void
-count_runs(struct engine_report *report, PGconn *conn, bool with_key)
+count_runs(struct bench_report *report, PGconn *conn, bool with_key)
 {
     const char *name = with_key ? "run_with_key" : "run";
     struct engine_hand *hand = engine_hand_new(1, "{bench.*}");
@@ -118,7 +117,7 @@ count_runs(struct engine_report *report, PGconn *conn, bool with_key)
     figure.value = (meter_xids(&meter) - more) / runs;
     figure.unit = "transaction ids per run";
     figure.bound = 5.02;
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     bench_text_clear(&label);
     bench_text_addf(&label, "%s_wal_records", name);
     figure.value = (meter_wal(&meter, "count") - 2.0 * more) / runs;
@@ -127,21 +126,21 @@ count_runs(struct engine_report *report, PGconn *conn, bool with_key)
     /* With a key the count is 27 and page splits: the insert that gives way to a duplicate writes one record more
      * than a plain one, and nothing else was found to save. */
     figure.gate = with_key ? 27.3 : 0;
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     figure.gate = 0;
     bench_text_clear(&label);
     bench_text_addf(&label, "%s_wal_bytes", name);
     figure.value = meter_wal(&meter, "record_size") / runs;
     figure.unit = "bytes per run";
     figure.bound = with_key ? 4200 : 3800;
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     print_records(report, &meter, name, runs);
     bench_text_done(&label);
     engine_hand_done(hand);
 }
 
 static void
-count_batched(struct engine_report *report, PGconn *conn)
+count_batched(struct bench_report *report, PGconn *conn)
 {
     struct engine_hand *hand = engine_hand_new(10, "{bench.*}");
     struct meter meter;
@@ -154,13 +153,13 @@ count_batched(struct engine_report *report, PGconn *conn)
         if (engine_hand_work(hand) != 10)
             bench_die("a batch was not there to be claimed");
     }
-    engine_say_plain(report, "run_in_batches_of_10", meter_xids(&meter) / (batches * 10),
+    bench_say_plain(report, "run_in_batches_of_10", meter_xids(&meter) / (batches * 10),
         "transaction ids per run", BENCH_AT_MOST, 0.6);
-    engine_say_plain(report, "run_in_batches_of_10_wal",
+    bench_say_plain(report, "run_in_batches_of_10_wal",
         meter_wal(&meter, "record_size") / (batches * 10), "bytes per run", BENCH_NO_BOUND, 0);
     bench_do(hand->conn, "select pg_stat_force_next_flush()");
     bench_do(hand->conn, "select");
-    engine_say_plain(report, "task_hot_updates",
+    bench_say_plain(report, "task_hot_updates",
         bench_value(conn,
             "select round(n_tup_hot_upd::numeric / greatest(n_tup_upd, 1), 3) "
             "from pg_stat_user_tables where relid = 'pawl_data.task'::regclass"),
@@ -194,7 +193,7 @@ static const char scans[] = "seq_scan + coalesce(idx_scan, 0)";
 
 /* What the first execution of a step costs, in a session that is warm. */
 static void
-count_step(struct engine_report *report)
+count_step(struct bench_report *report)
 {
     struct engine_hand *hand = engine_hand_new(1, "{bench.*}");
     double changed, inserted, scanned;
@@ -213,9 +212,9 @@ count_step(struct engine_report *report)
     inserted = counted(hand->conn, "n_tup_ins", "^step_") - inserted;
     scanned = counted(hand->conn, scans, "^step") - scanned;
     bench_do(hand->conn, "commit");
-    engine_say_plain(report, "step_rows_changed", changed, "rows", BENCH_AT_MOST, 1);
-    engine_say_plain(report, "step_rows_inserted", inserted, "rows", BENCH_AT_LEAST, 1);
-    engine_say_plain(report, "step_reads_of_steps", scanned, "scans", BENCH_AT_MOST, 0);
+    bench_say_plain(report, "step_rows_changed", changed, "rows", BENCH_AT_MOST, 1);
+    bench_say_plain(report, "step_rows_inserted", inserted, "rows", BENCH_AT_LEAST, 1);
+    bench_say_plain(report, "step_reads_of_steps", scanned, "scans", BENCH_AT_MOST, 0);
     engine_hand_commit(hand, 2, 2, false);
     engine_hand_commit(hand, 3, 3, true);
     engine_hand_done(hand);
@@ -233,7 +232,7 @@ call_heartbeat(struct engine_hand *hand)
 }
 
 static void
-count_heartbeat(struct engine_report *report)
+count_heartbeat(struct bench_report *report)
 {
     static const int held[] = {1, 1000};
 
@@ -250,16 +249,15 @@ count_heartbeat(struct engine_report *report)
         call_heartbeat(hand);
         changed = counted(hand->conn, rows_changed, "") - changed;
         bench_do(hand->conn, "commit");
-        engine_say_plain(report,
-            held[i] == 1 ? "heartbeat_with_1_held" : "heartbeat_with_1000_held", changed,
-            "rows changed", BENCH_AT_MOST, 1);
+        bench_say_plain(report, held[i] == 1 ? "heartbeat_with_1_held" : "heartbeat_with_1000_held",
+            changed, "rows changed", BENCH_AT_MOST, 1);
         engine_hand_commit(hand, 1, 0, true);
         engine_hand_done(hand);
     }
 }
 
 static void
-count_large_input(struct engine_report *report, PGconn *conn)
+count_large_input(struct bench_report *report, PGconn *conn)
 {
     struct engine_hand *hand = engine_hand_new(1, "{bench.*}");
     struct bench_figure figure = {
@@ -282,7 +280,7 @@ count_large_input(struct engine_report *report, PGconn *conn)
         engine_hand_commit(hand, 1, 0, true);
     }
     figure.value = meter_wal(&meter, "record_size");
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     engine_hand_done(hand);
 }
 
@@ -333,19 +331,19 @@ end_watched(struct lock_count *count, PGconn *conn, PGconn *looker, bool from_wi
 }
 
 static void
-say_locks(struct engine_report *report, const char *verb, const struct lock_count *count)
+say_locks(struct bench_report *report, const char *verb, const struct lock_count *count)
 {
     char name[64];
 
     (void)snprintf(name, sizeof(name), "%s_slow_locks", verb);
-    engine_say_plain(report, name, count->slow, "relation locks", BENCH_AT_MOST, 0);
+    bench_say_plain(report, name, count->slow, "relation locks", BENCH_AT_MOST, 0);
     (void)snprintf(name, sizeof(name), "%s_locks", verb);
-    engine_say_plain(report, name, count->most, "relations at a time", BENCH_AT_MOST, 16);
+    bench_say_plain(report, name, count->most, "relations at a time", BENCH_AT_MOST, 16);
 }
 
 /* The first half is looked at from outside only, because a look from within a statement takes a lock, too. */
 static void
-count_locks(struct engine_report *report, PGconn *looker)
+count_locks(struct bench_report *report, PGconn *looker)
 {
     struct engine_hand *hand = engine_hand_new(10, "{bench.*}");
     struct engine_hand *one = engine_hand_new(1, "{bench.*}");
@@ -402,7 +400,7 @@ work_or_idle(struct engine_hand *hand)
 
 /* A thousand triggers beside two workers that have a backlog. */
 static void
-count_notifications(struct engine_report *report)
+count_notifications(struct bench_report *report)
 {
     struct engine_hand *hands[2], *producer = engine_hand_new(1, "{none}"),
                                   *filler = engine_hand_new(1000, "{none}");
@@ -429,7 +427,7 @@ count_notifications(struct engine_report *report)
         heard++;
         PQfreemem(notify);
     }
-    engine_say_plain(
+    bench_say_plain(
         report, "notifications_under_load", heard, "per 1,000 triggers", BENCH_AT_MOST, 10);
     bench_text_done(&sql);
     PQfinish(listener);
@@ -441,7 +439,7 @@ count_notifications(struct engine_report *report)
 
 /* Searches that have an index, with many newer runs. */
 static void
-count_searches(struct engine_report *report)
+count_searches(struct bench_report *report)
 {
     PGconn *conn;
     struct bench_text sql;
@@ -451,26 +449,26 @@ count_searches(struct engine_report *report)
     bench_text_init(&sql, 100);
     bench_text_addf(&sql, "select bench.fill_searched(%d)", report->quick ? 50000 : 1000000);
     bench_do(conn, sql.data);
-    engine_say_plain(report, "list_by_key",
+    bench_say_plain(report, "list_by_key",
         bench_value(conn,
             "select bench.least_buffers($$select * from pawl.list_runs(only_key => 'wanted')$$)"),
         "buffers", BENCH_AT_MOST, 60);
-    engine_say_plain(report, "list_by_tag",
+    bench_say_plain(report, "list_by_tag",
         bench_value(conn,
             "select bench.least_buffers($$select * from pawl.list_runs(only_tag => 'wanted')$$)"),
         "buffers", BENCH_AT_MOST, 400);
-    engine_say_plain(report, "find_by_tag",
+    bench_say_plain(report, "find_by_tag",
         bench_value(conn, "select bench.least_buffers($$select * from pawl.find('wanted')$$)"),
         "buffers", BENCH_AT_MOST, 400);
-    engine_say_plain(report, "find_by_tag_found",
+    bench_say_plain(report, "find_by_tag_found",
         bench_value(conn, "select count(*) from pawl.find('wanted') where what = 'tag'"), "runs",
         BENCH_AT_LEAST, 1);
-    engine_say_plain(report, "list_newest_50_failures",
+    bench_say_plain(report, "list_newest_50_failures",
         bench_value(conn,
             "select bench.least_buffers($$select * from pawl.list_runs(only_status => 'ERROR', "
             "max_rows => 50)$$)"),
         "buffers", BENCH_AT_MOST, 400);
-    engine_say_plain(report, "list_newest_50_failures_found",
+    bench_say_plain(report, "list_newest_50_failures_found",
         bench_value(
             conn, "select count(*) from pawl.list_runs(only_status => 'ERROR', max_rows => 50)"),
         "runs", BENCH_AT_LEAST, 50);
@@ -479,7 +477,7 @@ count_searches(struct engine_report *report)
 }
 
 void
-engine_counts(struct engine_report *report)
+engine_counts(struct bench_report *report)
 {
     PGconn *conn;
 

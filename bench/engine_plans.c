@@ -204,7 +204,7 @@ fresh_partitions(PGconn *conn)
 }
 
 static void
-say_state(struct engine_report *report, PGconn *conn, const char *state)
+say_state(struct bench_report *report, PGconn *conn, const char *state)
 {
     struct bench_text sql, label;
     PGresult *res;
@@ -213,7 +213,7 @@ say_state(struct engine_report *report, PGconn *conn, const char *state)
     bench_text_init(&label, 1000);
     bench_text_addf(&sql, "select count(*) from bench.plan where state = '%s'", state);
     bench_text_addf(&label, "plans_%s_looked_at", state);
-    engine_say_plain(report, label.data, bench_value(conn, sql.data), "plans", BENCH_AT_LEAST, 500);
+    bench_say_plain(report, label.data, bench_value(conn, sql.data), "plans", BENCH_AT_LEAST, 500);
     bench_text_clear(&sql);
     bench_text_addf(&sql,
         "select verb, scan, relation, index, count(*), "
@@ -227,14 +227,14 @@ say_state(struct engine_report *report, PGconn *conn, const char *state)
             PQgetvalue(res, i, 4), PQgetvalue(res, i, 5));
     bench_text_clear(&label);
     bench_text_addf(&label, "plans_%s_that_read_a_large_table", state);
-    engine_say_plain(report, label.data, PQntuples(res), "statements", BENCH_AT_MOST, 0);
+    bench_say_plain(report, label.data, PQntuples(res), "statements", BENCH_AT_MOST, 0);
     PQclear(res);
     bench_text_done(&label);
     bench_text_done(&sql);
 }
 
 void
-engine_plans(struct engine_report *report)
+engine_plans(struct bench_report *report)
 {
     static const char *const states[] = {"never_analysed", "empty", "stale", "cached_while_empty",
         "many_rows", "fresh_partition", "dead_rows", "dead_rows_analysed"};

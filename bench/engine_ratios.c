@@ -39,14 +39,14 @@ static const struct ratio ratios[] = {
 
 /* The middle of some values with their spread. */
 static void
-say_median(struct engine_report *report, struct bench_figure *figure, double *values, int rounds)
+say_median(struct bench_report *report, struct bench_figure *figure, double *values, int rounds)
 {
     bench_figure_median(figure, values, rounds);
-    engine_say(report, figure);
+    bench_say(report, figure);
 }
 
 static void
-say_speed(struct engine_report *report, const struct ratio *ratio, const char *side, double *values,
+say_speed(struct bench_report *report, const struct ratio *ratio, const char *side, double *values,
     int rounds)
 {
     struct bench_text name;
@@ -61,7 +61,7 @@ say_speed(struct engine_report *report, const struct ratio *ratio, const char *s
 }
 
 static void
-measure(struct engine_report *report, const struct ratio *ratio)
+measure(struct bench_report *report, const struct ratio *ratio)
 {
     double bare[ROUNDS], pawl[ROUNDS], shares[ROUNDS];
     long total = report->quick ? ratio->quick_total : ratio->total;
@@ -94,7 +94,7 @@ measure(struct engine_report *report, const struct ratio *ratio)
 
 /* All of them; with PAWL_SHARE=N in the environment one of N, which PAWL_SEED chooses, and the last, which is a whole run with steps. */
 void
-engine_ratios(struct engine_report *report)
+engine_ratios(struct bench_report *report)
 {
     const char *share = getenv("PAWL_SHARE");
     const char *seed = getenv("PAWL_SEED");

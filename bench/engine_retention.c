@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
     WORKERS = 2,
@@ -103,14 +102,6 @@ stop(struct load *load, const struct worker *workers, const pthread_t *threads)
     return longest;
 }
 
-static void
-pause_ms(long ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    (void)nanosleep(&t, NULL); /* Waking early does no harm. */
-}
-
 /* The longest call of the same load with no retention beside it: what the machine does on its own. */
 static double
 longest_alone(double seconds)
@@ -120,12 +111,12 @@ longest_alone(double seconds)
     pthread_t threads[WORKERS];
 
     start(&load, workers, threads);
-    pause_ms((long)(seconds * 1000));
+    bench_pause_ms((long)(seconds * 1000));
     return stop(&load, workers, threads);
 }
 
 static void
-say_old(struct engine_report *report, PGconn *conn)
+say_old(struct bench_report *report, PGconn *conn)
 {
     static const char old[] =
         "bench.id((current_date - 20)::timestamp at time zone 'UTC' + n * interval '1 ms', n)";
@@ -136,14 +127,14 @@ say_old(struct engine_report *report, PGconn *conn)
         "select count(*) from generate_series(1, %d) n cross join lateral pawl.get_run(%s) r "
         "where r.status = 'SUCCESS'",
         OLD_RUNS, old);
-    engine_say_plain(report, "retention_old_runs_that_ended_well", bench_value(conn, sql.data),
+    bench_say_plain(report, "retention_old_runs_that_ended_well", bench_value(conn, sql.data),
         "of 400 runs", BENCH_AT_LEAST, OLD_RUNS);
     bench_text_clear(&sql);
     bench_text_addf(&sql,
         "select count(*) from generate_series(1, %d) n cross join lateral pawl._steps(array[%s]) s "
         "where s.state = 's'",
         OLD_RUNS, old);
-    engine_say_plain(report, "retention_old_steps_that_are_there", bench_value(conn, sql.data),
+    bench_say_plain(report, "retention_old_steps_that_are_there", bench_value(conn, sql.data),
         "of 1,600 steps", BENCH_AT_LEAST, 4.0 * OLD_RUNS);
     bench_text_done(&sql);
 }
@@ -184,13 +175,13 @@ retain_until_over(PGconn *conn, double *dropped_s)
             bench_value(conn,
                 "select count(*) from pawl_data.task where run_id < "
                 "pawl._id_floor(now() - interval '10 days')") == 0;
-        pause_ms(over ? 0 : 1000);
+        bench_pause_ms(over ? 0 : 1000);
     }
     return longest;
 }
 
 void
-engine_retention(struct engine_report *report)
+engine_retention(struct bench_report *report)
 {
     struct load load = {.stop = false};
     struct worker workers[WORKERS];
@@ -218,11 +209,11 @@ engine_retention(struct engine_report *report)
     longest.gate = bench_time_gate(report->quick);
     bench_text_addf(&note, "%.0f ms without retention; 100 more are allowed", alone * 1000);
     longest.note = note.data;
-    engine_say(report, &longest);
-    engine_say_plain(report, "retention_longest_round", round * 1000, "ms", BENCH_NO_BOUND, 0);
-    engine_say_plain(report, "retention_runs_beside_it", (double)atomic_load(&load.done), "runs",
+    bench_say(report, &longest);
+    bench_say_plain(report, "retention_longest_round", round * 1000, "ms", BENCH_NO_BOUND, 0);
+    bench_say_plain(report, "retention_runs_beside_it", (double)atomic_load(&load.done), "runs",
         BENCH_AT_LEAST, 1);
-    engine_say_plain(report, "retention_day_dropped_after", dropped, "s", BENCH_NO_BOUND, 0);
+    bench_say_plain(report, "retention_day_dropped_after", dropped, "s", BENCH_NO_BOUND, 0);
     say_old(report, conn);
     bench_text_done(&note);
     PQfinish(conn);

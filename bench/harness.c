@@ -468,3 +468,80 @@ bench_figure_print(const struct bench_figure *figure)
     bench_text_done(&line);
     return bench_figure_passes(figure);
 }
+
+void
+bench_say(struct bench_report *report, const struct bench_figure *figure)
+{
+    if (!bench_figure_print(figure))
+        report->failed++;
+}
+
+void
+bench_say_plain(struct bench_report *report, const char *name, double value, const char *unit,
+    enum bench_bound kind, double bound)
+{
+    struct bench_figure figure = {
+        .name = name,
+        .value = value,
+        .unit = unit,
+        .bound_kind = kind,
+        .bound = bound,
+    };
+
+    bench_say(report, &figure);
+}
+
+/* Notes which sections are asked for, all if none is named; false: an argument is none. */
+static bool
+read_sections(int argc, char **argv, const struct bench_section *sections, size_t count,
+    struct bench_report *report, bool *asked)
+{
+    bool any = false;
+
+    for (int i = 1; i < argc; i++) {
+        bool known = strcmp(argv[i], "--quick") == 0;
+
+        report->quick = report->quick || known;
+        for (size_t s = 0; s < count; s++)
+            if (strcmp(argv[i], sections[s].option) == 0)
+                known = any = asked[s] = true;
+        if (!known)
+            return false;
+    }
+    for (size_t s = 0; s < count; s++)
+        asked[s] = asked[s] || !any;
+    return true;
+}
+
+int
+bench_play(
+    int argc, char **argv, const char *usage, const struct bench_section *sections, size_t count)
+{
+    struct bench_report report = {.quick = false};
+    bool asked[32] = {false}; /* more than any benchmark has */
+
+    if (!read_sections(argc, argv, sections, count, &report, asked)) {
+        (void)fputs(usage, stderr);
+        return 2;
+    }
+    bench_need_cluster(argv);
+    for (size_t s = 0; s < count; s++) {
+        double start = bench_now_s();
+
+        if (!asked[s])
+            continue;
+        sections[s].run(&report);
+        bench_say_plain(&report, sections[s].option + 2, bench_now_s() - start,
+            "s for this section", BENCH_NO_BOUND, 0);
+    }
+    bench_say_plain(&report, "figures_out_of_bounds", report.failed, "figures", BENCH_NO_BOUND, 0);
+    return report.failed == 0 ? 0 : 1;
+}
+
+void
+bench_pause_ms(long ms)
+{
+    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    (void)nanosleep(&t, NULL); /* Waking early does no harm. */
+}

@@ -153,4 +153,33 @@ void bench_figure_write(const struct bench_figure *figure, struct bench_text *te
 /* Prints that as a line of standard output and returns bench_figure_passes(). */
 bool bench_figure_print(const struct bench_figure *figure);
 
+/* What was asked for, and how many figures are out of bounds so far. */
+struct bench_report {
+    bool quick;
+    int failed;
+};
+
+/* Prints a figure and counts it if it is out of bounds. */
+void bench_say(struct bench_report *report, const struct bench_figure *figure);
+
+/* The same for a figure that has nothing else to say. */
+void bench_say_plain(struct bench_report *report, const char *name, double value, const char *unit,
+    enum bench_bound kind, double bound);
+
+/* A part of a benchmark that an option selects. */
+struct bench_section {
+    const char *option;
+    void (*run)(struct bench_report *report);
+};
+
+/*
+ * The main function of a benchmark that has sections and no other option but --quick: plays those that are asked for, or all, and returns its exit
+ * code. `usage` is printed for any other argument.
+ */
+int bench_play(
+    int argc, char **argv, const char *usage, const struct bench_section *sections, size_t count);
+
+/* Sleeps, or less after a signal. */
+void bench_pause_ms(long ms);
+
 #endif

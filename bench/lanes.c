@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what lanes cost, and how fair they are: shares of a thousand tenants, claimers of one tenant beside a plain queue, how long a tenant with
- * few runs waits behind one with a million, claims beside full lanes, and claims under a held snapshot. Exits 1 if a figure is out of bounds.
+ * Prints what lanes cost, and how fair they are: shares of a thousand tenants, claimers of one tenant against a plain queue, how long a tenant with
+ * few runs waits while another has a million, claims while keys are at their limit, and claims under a held snapshot. Exits 1 if a figure is out of bounds.
  */
 #include "lanes.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const struct {
-    const char *option;
-    void (*run)(struct engine_report *report);
-} sections[] = {
-    {"--shares", lanes_shares},
-    {"--claimers", lanes_claimers},
-    {"--newcomer", lanes_newcomer},
-    {"--full", lanes_full},
-    {"--snapshot", lanes_snapshot},
-};
-
-enum {
-    SECTIONS = sizeof(sections) / sizeof(sections[0]),
-    WARM_UP = 8, /* claims that make plans and fill caches */
-    SAMPLES = 15,
-};
 
 struct member {
     int number, batch;
@@ -123,60 +102,19 @@ lanes_fresh(const char *options)
     return conn;
 }
 
-double
-lanes_buffers(struct engine_hand *hand, int most)
-{
-    struct bench_text call;
-    double values[SAMPLES];
-
-    bench_text_init(&call, 200);
-    bench_text_addf(
-        &call, "select bench.buffers('select * from pawl.claim(%s, %d)')", hand->session, most);
-    for (int i = -WARM_UP; i < SAMPLES; i++) {
-        double value;
-
-        bench_do(hand->conn, "select bench.set_tick(false)");
-        value = bench_value(hand->conn, call.data);
-        if (i >= 0)
-            values[i] = value;
-    }
-    bench_text_done(&call);
-    return bench_percentile(values, SAMPLES, 0.5);
-}
-
-static void
-usage(void)
-{
-    (void)fputs(
-        "usage: lanes [--quick] [--shares] [--claimers] [--newcomer] [--full] [--snapshot]\n"
-        "       without a section, all of them\n",
-        stderr);
-    exit(2);
-}
-
 int
 main(int argc, char **argv)
 {
-    struct engine_report report = {.quick = false};
-    bool asked[SECTIONS] = {false};
-    bool any = false;
+    static const char usage[] =
+        "usage: lanes [--quick] [--shares] [--claimers] [--newcomer] [--full] [--snapshot]\n"
+        "       without a section, all of them\n";
+    static const struct bench_section sections[] = {
+        {"--shares", lanes_shares},
+        {"--claimers", lanes_claimers},
+        {"--newcomer", lanes_newcomer},
+        {"--full", lanes_full},
+        {"--snapshot", lanes_snapshot},
+    };
 
-    for (int i = 1; i < argc; i++) {
-        bool known = strcmp(argv[i], "--quick") == 0;
-
-        report.quick = report.quick || known;
-        for (size_t s = 0; s < SECTIONS; s++) {
-            if (strcmp(argv[i], sections[s].option) == 0)
-                known = any = asked[s] = true;
-        }
-        if (!known)
-            usage();
-    }
-    bench_need_cluster(argv);
-    for (size_t s = 0; s < SECTIONS; s++) {
-        if (!any || asked[s])
-            sections[s].run(&report);
-    }
-    engine_say_plain(&report, "figures_out_of_bounds", report.failed, "figures", BENCH_NO_BOUND, 0);
-    return report.failed == 0 ? 0 : 1;
+    return bench_play(argc, argv, usage, sections, sizeof(sections) / sizeof(sections[0]));
 }

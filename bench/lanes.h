@@ -6,11 +6,11 @@
 #include "engine.h"
 
 /* The sections. Each makes the databases it needs. */
-void lanes_shares(struct engine_report *report);
-void lanes_claimers(struct engine_report *report);
-void lanes_newcomer(struct engine_report *report);
-void lanes_full(struct engine_report *report);
-void lanes_snapshot(struct engine_report *report);
+void lanes_shares(struct bench_report *report);
+void lanes_claimers(struct bench_report *report);
+void lanes_newcomer(struct bench_report *report);
+void lanes_full(struct bench_report *report);
+void lanes_snapshot(struct bench_report *report);
 
 enum {
     LANES_CREW_MAX = 16,
@@ -27,9 +27,6 @@ void lanes_fill_tenants(PGconn *conn, long first, long last, long runs);
 
 /* Triggers `runs` runs with each of the limit keys k0 to k<count - 1>, in turns. */
 void lanes_fill_keys(PGconn *conn, long count, long runs);
-
-/* Buffers of a claim, the median of some. */
-double lanes_buffers(struct engine_hand *hand, int most);
 
 /* A fresh database whose workflow has these options, a JSON object. */
 PGconn *lanes_fresh(const char *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffers of claims beside lanes: ten thousand keys at their limit with a hundred runs behind each, a hundred of them that open, and dead rows that a
+ * Buffers of claims: while ten thousand keys are at their limit with a hundred waiting runs each, when a hundred of them open, and with dead rows that a
  * held snapshot keeps. Measured without autovacuum.
  */
 #include "lanes.h"
@@ -12,7 +12,7 @@ enum {
 };
 
 static void
-say(struct engine_report *report, const char *name, double value, double bound, const char *note)
+say(struct bench_report *report, const char *name, double value, double bound, const char *note)
 {
     struct bench_figure figure = {
         .name = name,
@@ -23,7 +23,7 @@ say(struct engine_report *report, const char *name, double value, double bound, 
         .note = note,
     };
 
-    engine_say(report, &figure);
+    bench_say(report, &figure);
 }
 
 /* Of a claim of the workflow without lanes beside them. */
@@ -37,7 +37,7 @@ plain_buffers(PGconn *conn, int most)
         "select count(*) from generate_series(1, 4) n, lateral pawl.trigger_many('plain.run', "
         "array_fill(to_json(n), array[1000])) t");
     bench_do(conn, "vacuum analyze");
-    value = lanes_buffers(hand, most);
+    value = engine_claim_buffers(hand, most, false);
     bench_do(conn, "delete from pawl_data.task where queue_id = bench.queue('plain.run')");
     engine_hand_done(hand);
     return value;
@@ -79,7 +79,7 @@ opened_buffers(struct engine_hand *hand)
 }
 
 void
-lanes_full(struct engine_report *report)
+lanes_full(struct bench_report *report)
 {
     long keys = report->quick ? 1000 : 10000, runs = report->quick ? 21 : 101;
     struct engine_hand *holder, *hand, *none;
@@ -107,8 +107,8 @@ lanes_full(struct engine_report *report)
     while (engine_hand_claim(holder) > 0);
     bench_do(conn, "vacuum analyze");
     (void)snprintf(
-        note, sizeof(note), "%ld keys at their limit, %ld runs behind", keys, keys * (runs - 1));
-    say(report, "empty_claim_beside_full_lanes", lanes_buffers(none, 1), 25, note);
+        note, sizeof(note), "%ld keys at their limit, %ld runs wait", keys, keys * (runs - 1));
+    say(report, "empty_claim_beside_full_lanes", engine_claim_buffers(none, 1, false), 25, note);
     (void)snprintf(note, sizeof(note), "%.6g without lanes", one);
     say(report, "plain_claim_beside_full_lanes", plain_buffers(conn, 1), one + 2, note);
     (void)snprintf(note, sizeof(note), "%.6g without lanes", hundred);
@@ -130,13 +130,13 @@ measure_claims(PGconn *conn, double *one, double *hundred)
 
     bench_do(hand->conn, "set synchronous_commit to off");
     lanes_fill_tenants(conn, 1, TENANTS, 100);
-    *one = lanes_buffers(hand, 1);
-    *hundred = lanes_buffers(hand, 100);
+    *one = engine_claim_buffers(hand, 1, false);
+    *hundred = engine_claim_buffers(hand, 100, false);
     engine_hand_done(hand);
 }
 
 void
-lanes_snapshot(struct engine_report *report)
+lanes_snapshot(struct bench_report *report)
 {
     struct engine_hand *hand;
     long runs = report->quick ? 20000 : 100000;
@@ -153,10 +153,11 @@ lanes_snapshot(struct engine_report *report)
     bench_do(holder, "begin isolation level repeatable read");
     bench_do(holder, "select count(*) from pawl_data.task");
     for (long done = 0; done < runs; done += hand->held) {
-        if (done % (TENANTS * 100) == 0)
+        if (engine_hand_claim(hand) == 0) {
             lanes_fill_tenants(conn, 1, TENANTS, 100);
-        if (engine_hand_claim(hand) == 0)
-            bench_die("nothing to claim under a held snapshot");
+            if (engine_hand_claim(hand) == 0)
+                bench_die("nothing to claim under a held snapshot");
+        }
         engine_hand_commit(hand, 1, 0, true);
     }
     measure_claims(conn, &one_after, &hundred_after);

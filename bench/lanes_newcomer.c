@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     WORKERS = 2,
@@ -23,14 +22,6 @@ struct load {
     atomic_size_t rounds_count;
 };
 
-static void
-pause_ms(long ms)
-{
-    struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    (void)nanosleep(&t, NULL); /* Waking early does no harm. */
-}
-
 static bool
 work(struct engine_hand *hand, struct load *load)
 {
@@ -39,10 +30,10 @@ work(struct engine_hand *hand, struct load *load)
     size_t n;
 
     if (count == 0) {
-        pause_ms(1);
+        bench_pause_ms(1);
         return bench_now_s() < load->until;
     }
-    pause_ms(5);
+    bench_pause_ms(5);
     engine_hand_commit(hand, 1, 0, true);
     atomic_fetch_add(&load->done, count);
     n = atomic_fetch_add(&load->rounds_count, 1);
@@ -61,7 +52,7 @@ take_turn(struct engine_hand *hand, int number, void *shared)
         return work(hand, load);
     if (load->produces)
         lanes_fill_tenants(hand->conn, 2, 2, 1);
-    pause_ms(100);
+    bench_pause_ms(100);
     return bench_now_s() < load->until;
 }
 
@@ -96,7 +87,7 @@ waited_ms(PGconn *conn, const char *since)
 }
 
 void
-lanes_newcomer(struct engine_report *report)
+lanes_newcomer(struct bench_report *report)
 {
     struct load load = {.rounds = calloc(ROUNDS_MAX, sizeof(double))};
     double seconds = report->quick ? 5 : 40, alone, together, round, all, beside;
@@ -121,19 +112,19 @@ lanes_newcomer(struct engine_report *report)
     if (bench_value(conn, "select count(*) from pawl_data.task where tenant = 't1'") == 0)
         bench_die("nothing is left of the large tenant");
     round = 1000 * bench_percentile(load.rounds, atomic_load(&load.rounds_count), 0.99);
-    engine_say_plain(report, "newcomer_alone_p99", alone, "ms", BENCH_NO_BOUND, 0);
-    engine_say_plain(report, "newcomer_claim_round_p99", round, "ms", BENCH_NO_BOUND, 0);
-    figure.name = "newcomer_beside_a_million_p99";
+    bench_say_plain(report, "newcomer_alone_p99", alone, "ms", BENCH_NO_BOUND, 0);
+    bench_say_plain(report, "newcomer_claim_round_p99", round, "ms", BENCH_NO_BOUND, 0);
+    figure.name = "newcomer_p99";
     figure.value = together;
     figure.bound = round + 2 * alone;
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     figure = (struct bench_figure){.name = "large_tenant_share",
         .unit = "of what is left",
         .bound_kind = BENCH_AT_LEAST,
         .bound = 0.9,
         .gate = bench_ratio_gate(report->quick, BENCH_AT_LEAST, 0.9)};
     figure.value = (beside - 10) / (all - 10);
-    engine_say(report, &figure);
+    bench_say(report, &figure);
     free(load.rounds);
     PQfinish(conn);
 }

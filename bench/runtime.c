@@ -25,39 +25,17 @@ enum {
 };
 
 void
-runtime_say(struct runtime_report *report, const struct bench_figure *figure)
-{
-    if (!bench_figure_print(figure))
-        report->failed++;
-}
-
-void
-runtime_say_plain(struct runtime_report *report, const char *name, double value, const char *unit,
-    enum bench_bound kind, double bound)
-{
-    struct bench_figure figure = {
-        .name = name,
-        .value = value,
-        .unit = unit,
-        .bound_kind = kind,
-        .bound = bound,
-    };
-
-    runtime_say(report, &figure);
-}
-
-void
 runtime_say_median(
     struct runtime_report *report, struct bench_figure *figure, double *values, int rounds)
 {
     bench_figure_median(figure, values, rounds);
-    runtime_say(report, figure);
+    bench_say(&report->figures, figure);
 }
 
 int
 runtime_rounds(const struct runtime_report *report)
 {
-    return report->quick ? RUNTIME_QUICK_ROUNDS : RUNTIME_ROUNDS;
+    return report->figures.quick ? RUNTIME_QUICK_ROUNDS : RUNTIME_ROUNDS;
 }
 
 static void
@@ -80,7 +58,7 @@ read_arguments(int argc, char **argv, struct runtime_report *report, bool *asked
     for (int i = 1; i < argc; i++) {
         bool known = strcmp(argv[i], "--quick") == 0;
 
-        report->quick = report->quick || known;
+        report->figures.quick = report->figures.quick || known;
         for (size_t s = 0; s < SECTIONS; s++) {
             if (strcmp(argv[i], sections[s].option) == 0)
                 known = any = asked[s] = true;
@@ -101,7 +79,7 @@ read_arguments(int argc, char **argv, struct runtime_report *report, bool *asked
 static int
 drain_once(char **argv)
 {
-    struct runtime_report report = {.quick = false};
+    struct runtime_report report = {.figures = {.quick = false}};
     struct runtime_drained drained;
     struct bench_text concurrency;
     struct runtime_spec spec = {
@@ -116,9 +94,9 @@ drain_once(char **argv)
     bench_text_addf(&concurrency, "concurrency=%s", argv[3]);
     spec.settings[0] = concurrency.data;
     runtime_drain(&report, &spec, &drained);
-    runtime_say_plain(&report, "speed", drained.per_s, "runs/s", BENCH_NO_BOUND, 0);
-    runtime_say_plain(
-        &report, "cpu", drained.worker_cpu_s * 100, "us of CPU per run", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report.figures, "speed", drained.per_s, "runs/s", BENCH_NO_BOUND, 0);
+    bench_say_plain(
+        &report.figures, "cpu", drained.worker_cpu_s * 100, "us of CPU per run", BENCH_NO_BOUND, 0);
     bench_text_done(&concurrency);
     return 0;
 }
@@ -126,7 +104,7 @@ drain_once(char **argv)
 int
 main(int argc, char **argv)
 {
-    struct runtime_report report = {.quick = false};
+    struct runtime_report report = {.figures = {.quick = false}};
     bool asked[SECTIONS] = {false};
 
     if (argc > 1 && strcmp(argv[1], "--worker") == 0)
@@ -141,10 +119,10 @@ main(int argc, char **argv)
         if (!asked[s])
             continue;
         sections[s].run(&report);
-        runtime_say_plain(&report, sections[s].option + 2, bench_now_s() - start,
+        bench_say_plain(&report.figures, sections[s].option + 2, bench_now_s() - start,
             "s for this section", BENCH_NO_BOUND, 0);
     }
-    runtime_say_plain(
-        &report, "figures_out_of_bounds", report.failed, "figures", BENCH_NO_BOUND, 0);
-    return report.failed == 0 ? 0 : 1;
+    bench_say_plain(&report.figures, "figures_out_of_bounds", report.figures.failed, "figures",
+        BENCH_NO_BOUND, 0);
+    return report.figures.failed == 0 ? 0 : 1;
 }

@@ -25,18 +25,10 @@ enum {
 
 /* What was asked for, and how many figures are out of bounds so far. */
 struct runtime_report {
-    bool quick;
-    int failed;
+    struct bench_report figures;
     /* NAME=VALUE for every worker, after those that a section sets. */
     const char *settings[RUNTIME_SETTINGS_MAX + 1];
 };
-
-/* Prints a figure and counts it if it is out of bounds. */
-void runtime_say(struct runtime_report *report, const struct bench_figure *figure);
-
-/* The same for a figure that has nothing else to say. */
-void runtime_say_plain(struct runtime_report *report, const char *name, double value,
-    const char *unit, enum bench_bound kind, double bound);
 
 /* Sets value and spread from the values of some rounds, which it sorts, and prints the figure. */
 void runtime_say_median(

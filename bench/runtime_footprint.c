@@ -134,23 +134,25 @@ measure_worker(struct runtime_report *report)
         .unit = "% of a core",
         .bound_kind = BENCH_AT_MOST,
         .bound = 1,
-        .gate = bench_ratio_gate(report->quick, BENCH_AT_MOST, 1),
+        .gate = bench_ratio_gate(report->figures.quick, BENCH_AT_MOST, 1),
     };
     struct idle brief, idle;
 
     set_autovacuum(false);
     be_idle(report, 1, &brief);
-    be_idle(report, report->quick ? 8 : 20, &idle);
+    be_idle(report, report->figures.quick ? 8 : 20, &idle);
     set_autovacuum(true);
-    runtime_say_plain(report, "idle_anonymous", idle.memory.anonymous_mb, "MB", BENCH_AT_MOST, 4);
-    runtime_say_plain(report, "idle_resident", idle.memory.resident_mb, "MB", BENCH_NO_BOUND, 0);
+    bench_say_plain(
+        &report->figures, "idle_anonymous", idle.memory.anonymous_mb, "MB", BENCH_AT_MOST, 4);
+    bench_say_plain(
+        &report->figures, "idle_resident", idle.memory.resident_mb, "MB", BENCH_NO_BOUND, 0);
     cpu.value = idle.core * 100;
-    runtime_say(report, &cpu);
+    bench_say(&report->figures, &cpu);
     /*
      * What start and end cost is in both, so the difference is what being idle costs. A poll is a claim and a tick, which commits after each
      * piece that has something to do; how many of these are chores that come every ten seconds is a matter of the moment.
      */
-    runtime_say_plain(report, "idle_commits",
+    bench_say_plain(&report->figures, "idle_commits",
         (idle.commits - brief.commits) / (idle.seconds - brief.seconds), "commits/s", BENCH_AT_MOST,
         10);
 }
@@ -180,10 +182,10 @@ measure_libpq(struct runtime_report *report, const char *connections)
     (void)close(told[0]); /* It was only read. */
     bench_text_init(&name, 100);
     bench_text_addf(&name, "libpq_with_%s_resident", connections);
-    runtime_say_plain(report, name.data, memory.resident_mb, "MB", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, name.data, memory.resident_mb, "MB", BENCH_NO_BOUND, 0);
     bench_text_clear(&name);
     bench_text_addf(&name, "libpq_with_%s_anonymous", connections);
-    runtime_say_plain(report, name.data, memory.anonymous_mb, "MB", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, name.data, memory.anonymous_mb, "MB", BENCH_NO_BOUND, 0);
     bench_text_done(&name);
 }
 
@@ -210,8 +212,8 @@ measure_library(struct runtime_report *report)
     pid = runtime_spawn("/usr/bin/strip", argv);
     if (waitpid(pid, &status, 0) != pid || status != 0)
         bench_die("strip failed");
-    runtime_say_plain(
-        report, "libpawl_size", kilobytes_of_file(path), "kB, stripped", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, "libpawl_size", kilobytes_of_file(path), "kB, stripped",
+        BENCH_NO_BOUND, 0);
     (void)unlink(path); /* A file left behind does no harm. */
 }
 

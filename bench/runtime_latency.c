@@ -244,7 +244,7 @@ say_goal(struct runtime_report *report, const char *name, double value, double g
 {
     struct bench_figure figure = {.name = name, .value = value, .unit = "ms", .goal = goal};
 
-    runtime_say(report, &figure);
+    bench_say(&report->figures, &figure);
 }
 
 static void
@@ -256,7 +256,7 @@ measure_notified(struct runtime_report *report)
         .unit = "times insert, notify, select",
         .bound_kind = BENCH_AT_MOST,
         .bound = 3,
-        .gate = report->quick ? bench_ratio_gate(true, BENCH_AT_MOST, 3) : 5,
+        .gate = report->figures.quick ? bench_ratio_gate(true, BENCH_AT_MOST, 3) : 5,
         .note = "known: the claim itself takes as long as the whole bare round trip",
     };
     struct bench_figure adds = {
@@ -264,21 +264,25 @@ measure_notified(struct runtime_report *report)
         .unit = "ms over a bare commit",
         .bound_kind = BENCH_AT_MOST,
         .bound = 1,
-        .gate = bench_time_gate(report->quick),
+        .gate = bench_time_gate(report->figures.quick),
     };
 
-    runtime_pickup(report, report->quick ? 100 : 500, report->quick ? 20 : 50, &pickup);
-    runtime_say_plain(report, "pickup_bare_p50", pickup.bare_p50_ms, "ms", BENCH_NO_BOUND, 0);
-    runtime_say_plain(report, "pickup_bare_p99", pickup.bare_p99_ms, "ms", BENCH_NO_BOUND, 0);
+    runtime_pickup(
+        report, report->figures.quick ? 100 : 500, report->figures.quick ? 20 : 50, &pickup);
+    bench_say_plain(
+        &report->figures, "pickup_bare_p50", pickup.bare_p50_ms, "ms", BENCH_NO_BOUND, 0);
+    bench_say_plain(
+        &report->figures, "pickup_bare_p99", pickup.bare_p99_ms, "ms", BENCH_NO_BOUND, 0);
     say_goal(report, "pickup_p50", pickup.p50_ms, 3);
     say_goal(report, "pickup_p99", pickup.p99_ms, 10);
     ratio.value = pickup.p50_ms / pickup.bare_p50_ms;
-    runtime_say(report, &ratio);
-    runtime_say_plain(report, "commit_bare_p50", pickup.commit_p50_ms, "ms", BENCH_NO_BOUND, 0);
-    runtime_say_plain(report, "lone_step_p50", pickup.step_p50_ms, "ms", BENCH_NO_BOUND, 0);
-    runtime_say_plain(report, "lone_step_p99", pickup.step_p99_ms, "ms", BENCH_NO_BOUND, 0);
+    bench_say(&report->figures, &ratio);
+    bench_say_plain(
+        &report->figures, "commit_bare_p50", pickup.commit_p50_ms, "ms", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, "lone_step_p50", pickup.step_p50_ms, "ms", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, "lone_step_p99", pickup.step_p99_ms, "ms", BENCH_NO_BOUND, 0);
     adds.value = pickup.step_p50_ms - pickup.commit_p50_ms;
-    runtime_say(report, &adds);
+    bench_say(&report->figures, &adds);
 }
 
 /* At random moments of the poll interval, so that no phase is preferred; the seed is fixed. */
@@ -293,9 +297,9 @@ measure_polling(struct runtime_report *report)
         .unit = "poll intervals",
         .bound_kind = BENCH_AT_MOST,
         .bound = 2,
-        .gate = bench_time_gate(report->quick),
+        .gate = bench_time_gate(report->figures.quick),
     };
-    int count = report->quick ? 20 : 200;
+    int count = report->figures.quick ? 20 : 200;
     unsigned seed = 7;
     struct runtime_crew crew;
     PGconn *conn;
@@ -315,10 +319,10 @@ measure_polling(struct runtime_report *report)
     runtime_crew_drain(&crew);
     (void)runtime_crew_join(&crew, &used); /* Only its samples count. */
     PQfinish(conn);
-    runtime_say_plain(report, "pickup_by_polling_p50",
+    bench_say_plain(&report->figures, "pickup_by_polling_p50",
         bench_percentile(samples, (size_t)count, 0.5), "ms", BENCH_NO_BOUND, 0);
     late.value = bench_percentile(samples, (size_t)count, 0.99) / POLL_MS;
-    runtime_say(report, &late);
+    bench_say(&report->figures, &late);
 }
 
 void

@@ -219,7 +219,8 @@ say_way(struct runtime_report *report, const struct work *work, int way, struct 
             .unit = "of bare",
             .bound_kind = BENCH_AT_LEAST,
             .bound = work->ways[way].bounds[b],
-            .gate = bench_ratio_gate(report->quick, BENCH_AT_LEAST, work->ways[way].bounds[b]),
+            .gate =
+                bench_ratio_gate(report->figures.quick, BENCH_AT_LEAST, work->ways[way].bounds[b]),
             .note = work->ways[way].peer,
         };
 
@@ -233,14 +234,14 @@ static void
 measure(struct runtime_report *report, const struct work *work)
 {
     struct measured measured = {0};
-    long total = report->quick ? work->quick_total : work->total;
+    long total = report->figures.quick ? work->quick_total : work->total;
 
     for (int i = 0; i < runtime_rounds(report); i++) {
         runtime_bare();
         for (int b = 0; b < SIDES_MAX && work->bares[b].suffix != NULL; b++)
             measured.bare[b][i] = bench_bare_run(work->bares[b].mode, work->bares[b].batch,
                 work->bares[b].connections,
-                report->quick ? work->bares[b].quick_total : work->bares[b].total);
+                report->figures.quick ? work->bares[b].quick_total : work->bares[b].total);
         for (int w = 0; w < SIDES_MAX && work->ways[w].name != NULL; w++)
             measured.pawl[w][i] = work->pawl(report, work->ways[w].parameter, total);
     }
@@ -270,12 +271,14 @@ runtime_peers(struct runtime_report *report)
      * with a local queue, the best of all on PostgreSQL (BullMQ on PostgreSQL 4.5, pg-boss 4.6), p99 pg-boss 7.2 (graphile-worker
      * 6.3 keeps no outcome).
      */
-    runtime_pickup(report, report->quick ? 60 : 200, report->quick ? 25 : 50, &pickup);
-    runtime_say_plain(
-        report, "pickup_beside_peers_bare_p50", pickup.bare_p50_ms, "ms", BENCH_NO_BOUND, 0);
-    runtime_say_plain(report, "pickup_beside_peers_p50", pickup.p50_ms, "ms",
-        report->quick ? BENCH_NO_BOUND : BENCH_AT_MOST, 4.0);
-    runtime_say_plain(report, "pickup_beside_peers_p95", pickup.p95_ms, "ms", BENCH_NO_BOUND, 0);
-    runtime_say_plain(report, "pickup_beside_peers_p99", pickup.p99_ms, "ms",
-        report->quick ? BENCH_NO_BOUND : BENCH_AT_MOST, 7.2);
+    runtime_pickup(
+        report, report->figures.quick ? 60 : 200, report->figures.quick ? 25 : 50, &pickup);
+    bench_say_plain(&report->figures, "pickup_beside_peers_bare_p50", pickup.bare_p50_ms, "ms",
+        BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, "pickup_beside_peers_p50", pickup.p50_ms, "ms",
+        report->figures.quick ? BENCH_NO_BOUND : BENCH_AT_MOST, 4.0);
+    bench_say_plain(
+        &report->figures, "pickup_beside_peers_p95", pickup.p95_ms, "ms", BENCH_NO_BOUND, 0);
+    bench_say_plain(&report->figures, "pickup_beside_peers_p99", pickup.p99_ms, "ms",
+        report->figures.quick ? BENCH_NO_BOUND : BENCH_AT_MOST, 7.2);
 }

@@ -59,7 +59,7 @@ say_ratio(struct runtime_report *report, const char *name, const char *unit, dou
         .unit = unit,
         .bound_kind = floor == 0 ? BENCH_NO_BOUND : BENCH_AT_LEAST,
         .bound = floor,
-        .gate = bench_ratio_gate(report->quick, BENCH_AT_LEAST, floor),
+        .gate = bench_ratio_gate(report->figures.quick, BENCH_AT_LEAST, floor),
         .goal = goal,
         .note = "stock autovacuum settings on both sides",
     };
@@ -143,18 +143,18 @@ measure_ratios(struct runtime_report *report)
     struct form_rounds others[FORMS];
     double batched[RUNTIME_ROUNDS], single[RUNTIME_ROUNDS], speeds[RUNTIME_ROUNDS],
         shares[RUNTIME_ROUNDS], times[RUNTIME_ROUNDS];
-    int rounds = runtime_rounds(report), other_rounds = report->quick ? 1 : rounds;
+    int rounds = runtime_rounds(report), other_rounds = report->figures.quick ? 1 : rounds;
     struct runtime_spec spec = {
         .steps = RUNTIME_STEPS,
-        .total = report->quick ? 20000 : 100000,
+        .total = report->figures.quick ? 20000 : 100000,
         .processes = 1,
         .settings = {"concurrency=1024"},
     };
 
     for (int i = 0; i < rounds; i++) {
         runtime_bare();
-        single[i] =
-            bench_bare_run(BENCH_BARE_DRAIN, 1, SINGLE_CONNECTIONS, report->quick ? 2000 : 20000);
+        single[i] = bench_bare_run(
+            BENCH_BARE_DRAIN, 1, SINGLE_CONNECTIONS, report->figures.quick ? 2000 : 20000);
         batched[i] = bench_bare_run(BENCH_BARE_DRAIN, BATCH, BATCH_CONNECTIONS, spec.total);
         runtime_drain(report, &spec, &drained[i]);
         speeds[i] = drained[i].per_s;
@@ -192,7 +192,7 @@ measure_in_flight(struct runtime_report *report)
         struct runtime_drained drained;
         struct runtime_spec spec = {
             .steps = RUNTIME_STEPS,
-            .total = report->quick ? sizes[i].quick_total : sizes[i].total,
+            .total = report->figures.quick ? sizes[i].quick_total : sizes[i].total,
             .processes = 1,
             .settings = {sizes[i].setting},
         };
@@ -201,7 +201,7 @@ measure_in_flight(struct runtime_report *report)
         runtime_drain(report, &spec, &drained);
         bench_text_init(&name, 100);
         bench_text_addf(&name, "in_flight_%d", sizes[i].in_flight);
-        runtime_say_plain(report, name.data, drained.per_s, "runs/s", BENCH_NO_BOUND, 0);
+        bench_say_plain(&report->figures, name.data, drained.per_s, "runs/s", BENCH_NO_BOUND, 0);
         say_costs(report, name.data, &drained, 1);
         bench_text_done(&name);
     }

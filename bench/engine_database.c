@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the sections of bench/engine and bench/lanes begin and end with: a fresh database, the server's settings, and figures. */
+/* The databases of bench/engine and bench/lanes, the server's settings, and the buffers of a call. */
 #include "engine.h"
 
-void
-engine_say(struct engine_report *report, const struct bench_figure *figure)
-{
-    if (!bench_figure_print(figure))
-        report->failed++;
-}
-
-void
-engine_say_plain(struct engine_report *report, const char *name, double value, const char *unit,
-    enum bench_bound kind, double bound)
-{
-    struct bench_figure figure = {
-        .name = name,
-        .value = value,
-        .unit = unit,
-        .bound_kind = kind,
-        .bound = bound,
-    };
-
-    engine_say(report, &figure);
-}
+enum {
+    WARM_UP = 8, /* calls that make plans and fill caches */
+    SAMPLES = 15,
+};
 
 void
 engine_fresh(const char *database)
@@ -55,4 +38,35 @@ engine_quiet(bool quiet)
             bench_do(conn, "checkpoint"); /* The checkpointer decides on page images. */
         PQfinish(conn);
     }
+}
+
+double
+engine_buffers(struct engine_hand *hand, const char *call, bool tick)
+{
+    double values[SAMPLES];
+    const char *params[] = {call};
+
+    for (int i = -WARM_UP; i < SAMPLES; i++) {
+        PGresult *res;
+
+        bench_do(hand->conn, tick ? "select bench.set_tick(true)" : "select bench.set_tick(false)");
+        res = bench_exec_params(hand->conn, "select bench.buffers($1)", 1, params);
+        if (i >= 0)
+            values[i] = (double)bench_number(PQgetvalue(res, 0, 0), "buffers", 0, 1000000000);
+        PQclear(res);
+    }
+    return bench_percentile(values, SAMPLES, 0.5);
+}
+
+double
+engine_claim_buffers(struct engine_hand *hand, int most, bool tick)
+{
+    struct bench_text call;
+    double value;
+
+    bench_text_init(&call, 100);
+    bench_text_addf(&call, "select * from pawl.claim(%s, %d)", hand->session, most);
+    value = engine_buffers(hand, call.data, tick);
+    bench_text_done(&call);
+    return value;
 }
