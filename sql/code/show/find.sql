@@ -465,7 +465,7 @@ begin
             -- 1. A triggers a run with \u0000 in its metadata, which json accepts. 2. B lists the minute in which that run ends. Without this the
             -- call would fail for all runs of the minute.
             -- guard:ended_readable
-            v_metadata := pawl._readable(v_ended.metadata::text);
+            v_metadata := pawl._readable(v_ended.metadata::text)::json;
             return query
             select v_ended.run_id, v_ended.workflow, v_ended.tenant, pawl._state_name(v_ended.status), v_ended.round::int, v_ended.execution,
                    v_ended.triggered_at, v_ended.started_at, v_ended.ended_at, v_ended.worker, v_ended.parent_id, v_ended.error ->> 'code',
