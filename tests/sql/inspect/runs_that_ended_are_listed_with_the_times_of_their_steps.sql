@@ -83,7 +83,7 @@ create temporary table page as
 select is((select array_agg(run_id order by n, run_id) from page where run_id is not null), array(select run_id from pawl.list_ended('2027-04-20 12:00+00')), 'pages have each run once, with all its rounds');
 select is((select max(n) from page), 3, 'two runs each');
 select is((select count(*) from pawl.list_ended('2027-04-20 12:00+00', max_rows => 0)), 0::bigint, 'none');
--- What json accepts and nobody can read.
+-- json accepts \u0000, and PostgreSQL's text cannot hold it.
 select pawl.test_clock_set('2027-04-20 13:00+00') \g /dev/null
 select run_id as n from pawl.trigger('test.flow', metadata => '{"other": "\u0000", "traceparent": "a\u0000b"}') \gset
 select fence as f from t.one(:s) \gset
@@ -96,7 +96,7 @@ begin
 exception when others then
     return sqlerrm;
 end $$;
-select is(pg_temp.read(), e'c\uFFFDd a\uFFFDb c\uFFFDd', 'a character that nobody can read is replaced');
+select is(pg_temp.read(), e'c\uFFFDd a\uFFFDb c\uFFFDd', 'list_ended writes a mark for each of these characters');
 -- Very many steps.
 select pawl.test_clock_set('2027-04-20 14:00+00') \g /dev/null
 select count(*) as n from pawl.trigger_many('test.flow', array_fill('{}'::json, array[60])) \g /dev/null
