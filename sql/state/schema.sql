@@ -37,7 +37,7 @@ create table pawl_data.setting (
     retention interval not null default '14 days',
     event_retention interval not null default '7 days',
     grace interval not null default '30 s',
-    -- Some role is bound to a tenant, so that callers have to be looked up.
+    -- Some role is bound to a tenant or is a gateway, or there is a token, so that callers have to be looked up.
     tenants_bound boolean not null default false,
     -- Everything is paused (see pawl_data.pause), and triggers are refused until it is resumed. Stored here, too, because a claim and a trigger
     -- read this row in any case.
@@ -56,6 +56,8 @@ create table pawl_data.setting (
     cursor_secret uuid not null default gen_random_uuid(),
     -- Goes into the numbers of advisory locks, which any login may take.
     lock_secret uuid not null default gen_random_uuid(),
+    -- Goes into the digests of stamps (see act_as_token): who knows it can act for any token.
+    acting_secret uuid not null default gen_random_uuid(),
     constraint setting_has_one_row check (only_row)
 );
 comment on table pawl_data.setting is 'one row of settings for this database';

@@ -101,7 +101,7 @@ create table pawl_data.granted (
     privilege_set text not null,
     tenant text,
     constraint granted_pkey primary key (role_name, privilege_set),
-    constraint granted_privilege_set_is_known check (privilege_set in ('producer', 'worker', 'operator', 'reader'))
+    constraint granted_privilege_set_is_known check (privilege_set in ('producer', 'worker', 'operator', 'reader', 'gateway'))
 );
 comment on table pawl_data.granted is 'roles that were given a privilege set, and the tenant each is bound to';
 

@@ -299,7 +299,7 @@ begin
     delete from pawl_data.workflow w where w.workflow_id = v_flow.workflow_id;
     perform nextval('pawl_data.queue_version');
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'delete_flow', pawl._caller(), json_build_object('flow', name));
+    values (pawl.now(), 'delete_flow', pawl._by(null), json_build_object('flow', name));
     return 'ok';
 end
 $$;
@@ -319,6 +319,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+    perform pawl._bound_tenant('list_steps');
     if not exists (select from pawl_data.workflow w where w.name = list_steps.flow and w.flow) then
         perform pawl._raise('PW002', format('unknown flow "%s"', flow));
     end if;

@@ -42,7 +42,7 @@ begin
     -- these as the cursor, A would have the id of a run of B, and its time; runs of one trigger_many() are numbered, so A would have the
     -- ids of all of them.
     -- guard:cursor_hides
-    if pawl._bound_tenant() is null then
+    if pawl._bound_tenant(null) is null then
         return p_id;
     end if;
     v_bits := pawl._cipher_id(substring(v_bits from 1 for 48) || substring(v_bits from 53 for 12) || substring(v_bits from 67), false)::bit(128);

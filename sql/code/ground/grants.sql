@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Rights: four sets of functions that one call grants to a role that exists. After all other functions: makes the privileges on
+-- Rights: five sets of functions that one call grants to a role that exists. After all other functions: makes the privileges on
 -- schema, tables, sequences and functions what pawl_data.granted says, and takes all others from PUBLIC and from every role.
 
 -- Which functions make a set. Everybody who has any set may also read the clock and the list of errors.
@@ -10,6 +10,10 @@ immutable
 set search_path to pg_catalog, pg_temp
 as $$
 begin
+    -- A gateway has the functions of its callers, and the one with which it says for whom it calls them.
+    if p_set = 'gateway' then
+        return pawl._functions_of('producer') || pawl._functions_of('operator') || pawl._functions_of('reader') || 'act_as_token'::text;
+    end if;
     return array['now', 'errors', 'make_id', 'slot_of', 'epoch'] || case p_set
         when 'producer' then array['trigger', 'trigger_many', 'emit', 'signal', 'get_run', 'result', 'results', 'cancel', 'why']
         when 'worker' then array['register', 'heartbeat', 'rest', 'pass_on', 'leave', 'claim', 'held', 'commit', 'commit_each',
@@ -19,7 +23,7 @@ begin
             'rollback_retry', 'rollback_skip', 'fork', 'purge', 'pause_workflow', 'resume_workflow', 'pause_all', 'resume_all', 'preview_bulk', 'begin_bulk', 'stop_bulk', 'pause_queue',
             'resume_queue', 'drain_worker', 'raise_epoch', 'set_retention', 'set_session_limit', 'set_notify', 'set_lane', 'pause_lane', 'resume_lane',
             'create_schedule', 'pause_schedule', 'resume_schedule', 'delete_schedule', 'backfill_schedule',
-            'create_subscription', 'pause_subscription', 'resume_subscription', 'delete_subscription', 'list_subscriptions', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject',
+            'create_subscription', 'pause_subscription', 'resume_subscription', 'delete_subscription', 'list_subscriptions', 'create_token', 'revoke_token', 'list_tokens', 'housekeep', 'tick', '_tick_begins', '_tick_piece', 'signal', 'emit', 'approve', 'reject',
             'get_run', 'result', 'results', 'list_runs', 'history', 'notes', 'follow', 'list_waits', 'list_queues', 'list_lanes', 'list_pauses', 'list_bulks', 'list_workers',
             'list_workflows', 'get_workflow', 'list_steps', 'list_children', 'list_failures', 'count_runs', 'find', 'list_states', 'list_ended', 'list_events', 'list_schedules', 'list_skips', 'preview_schedule', 'why_schedule',
             'metrics', 'prometheus', 'list_actions', 'list_grants', 'why', 'doctor']
@@ -133,13 +137,31 @@ begin
     insert into pawl_data.bound_tenant (tenant)
     select distinct g.tenant from pawl_data.granted g where g.tenant is not null
     on conflict on constraint bound_tenant_pkey do nothing;
-    update pawl_data.setting s
-    set tenants_bound = b.bound
-    from (select exists (select from pawl_data.granted g where g.tenant is not null)) b (bound)
-    where s.only_row and s.tenants_bound <> b.bound;
+    perform pawl._note_bound();
 end
 $$;
 comment on function pawl._set_privileges() is 'takes privileges that no grant names, and gives granted ones that a role lacks';
+
+-- Notes whether callers have to be looked up. The caller holds the lock of _hold_grants().
+create or replace function pawl._note_bound()
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl_data.setting s
+    set tenants_bound = b.bound
+    from (
+        select exists (select from pawl_data.granted g where g.tenant is not null or g.privilege_set = 'gateway')
+               -- The owner, too, can act for a token.
+               -- guard:token_binds
+               or exists (select from pawl_data.token)
+    ) b (bound)
+    where s.only_row and s.tenants_bound <> b.bound;
+end
+$$;
+comment on function pawl._note_bound() is 'notes whether callers have to be looked up';
 
 -- Lets one grant run at a time. 1. A and B grant. 2. B waits for A, to write whether any role is bound. 3. If B waits only in the statement
 -- that writes it, that statement still sees the grants as they were before A. So B would write an outdated value.
@@ -164,7 +186,14 @@ language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_acting jsonb := pawl._acting();
 begin
+    -- The owner, too, can act for a token.
+    -- guard:grant_acting
+    if v_acting is not null then
+        perform pawl._only_rights(v_acting, p_verb);
+    end if;
     -- 1. The database is restored without ACLs, so PUBLIC may execute every function. 2. An administrator gives role A the
     -- use of the schema by hand, because its calls are refused. 3. A grants itself the set operator.
     -- guard:grant_open
@@ -192,18 +221,28 @@ begin
     perform pawl._only_read_committed('grant_role');
     perform pawl._only_granter('grant_role');
     perform pawl._hold_grants();
-    if privilege_set is null or privilege_set not in ('producer', 'worker', 'operator', 'reader') then
+    if privilege_set is null or privilege_set not in ('producer', 'worker', 'operator', 'reader', 'gateway') then
         -- guard:grant_rights
-        perform pawl._raise('PW003', format('unknown privilege set "%s"', privilege_set), 'Use one of producer, worker, operator, reader.');
+        perform pawl._raise('PW003', format('unknown privilege set "%s"', privilege_set), 'Use one of producer, worker, operator, reader, gateway.');
     end if;
     if not exists (select from pg_roles r where r.rolname = role_name) then
         -- guard:grant_role_exists
         perform pawl._raise('PW001', format('role "%s" does not exist', role_name), 'Create it first; pawl creates no roles.');
     end if;
-    if tenant is not null and role_name = (select pg_get_userbyid(n.nspowner) from pg_namespace n where n.nspname = 'pawl') then
+    if (tenant is not null or privilege_set = 'gateway') and role_name = (select pg_get_userbyid(n.nspowner) from pg_namespace n where n.nspname = 'pawl') then
         -- guard:grant_owner
-        perform pawl._raise('PW003', format('role "%s" owns schema pawl and cannot be bound to a tenant', role_name),
-            'Bind another role.');
+        perform pawl._raise('PW003', format('role "%s" owns schema pawl and cannot be bound to a tenant or be a gateway', role_name),
+            'Grant it to another role.');
+    end if;
+    if privilege_set = 'gateway' and tenant is not null then
+        -- guard:grant_gateway_tenant
+        perform pawl._raise('PW003', 'a gateway cannot be bound to a tenant', 'Bind its tokens: select pawl.create_token(name, digest, rights, tenant).');
+    end if;
+    -- 1. A role is a gateway and an operator. 2. It forgets to say for whom it acts. It would be refused, or, if its rights as an operator
+    -- counted, its callers could do everything.
+    -- guard:grant_gateway_alone
+    if exists (select from pawl_data.granted g where g.role_name = grant_role.role_name and (g.privilege_set = 'gateway') <> (grant_role.privilege_set = 'gateway')) then
+        perform pawl._raise('PW003', format('role "%s" cannot be a gateway and have other privilege sets', role_name), 'Grant it to another role.');
     end if;
     insert into pawl_data.granted as g (role_name, privilege_set, tenant) values (grant_role.role_name, grant_role.privilege_set, grant_role.tenant)
     on conflict on constraint granted_pkey do update set tenant = excluded.tenant;
@@ -213,10 +252,10 @@ begin
 end
 $$;
 comment on function pawl.grant_role(name, text, text) is
-'Grants a privilege set (producer, worker, operator, reader) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. Makes all privileges on the schema what was granted: takes what PUBLIC or a role has by hand, by default privileges or since a restore without ACLs, and gives granted roles what they lack. A role that is renamed must be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501), and the next grant or install takes its rights. Only the owner of the schema may call it. No table right is ever granted.
+'Grants a privilege set (producer, worker, operator, reader, gateway) to a role that exists, and binds the role to one tenant if given: it then works in that tenant only, and finds nothing of any other. A role with the set gateway may call nothing but act_as_token() before it has called that in the same transaction, and has no other set. Makes all privileges on the schema what was granted: takes what PUBLIC or a role has by hand, by default privileges or since a restore without ACLs, and gives granted roles what they lack. A role that is renamed must be granted again under its new name; until then, if any role is bound to a tenant, its calls are refused (42501), and the next grant or install takes its rights. Only the owner of the schema may call it. No table right is ever granted.
 If repeated: does the same again, with the tenant of the second call.
 Locks: the row of settings, until the end of the transaction: other grants wait.
-Errors: PW001 no such role, PW003 no such set, or the owner of the schema with a tenant, PW008 isolation level; 42501 the caller is not the owner.
+Errors: PW001 no such role, PW003 no such set, the owner of the schema or a gateway with a tenant, or a gateway with another set, PW008 isolation level; 42501 the caller is not the owner.
 Limits: the cost is constant.';
 
 create or replace function pawl.revoke_role(role_name name, privilege_set text)

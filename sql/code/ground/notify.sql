@@ -108,7 +108,7 @@ begin
                          || array(select role_name::text where role_name is not null and set_notify.notify = 'off')
         where s.only_row;
         insert into pawl_data.action (at, what, who, detail)
-        values (pawl.now(), 'set_notify', coalesce(by, pawl._caller()),
+        values (pawl.now(), 'set_notify', pawl._by(by),
                 json_build_object('notify', set_notify.notify, 'role', role_name));
     end if;
     return query

@@ -187,7 +187,7 @@ begin
     if not p_force and pawl._tick_overdue(v_now) < 0 then
         return array[]::int[];
     end if;
-    if pawl._bound_tenant() is null then
+    if pawl._bound_tenant('tick') is null then
         perform setval('pawl_data.housekeeping_clock', pawl._micros(v_now) + 100000);
     end if;
     if p_force then
@@ -212,7 +212,7 @@ set jit to off
 as $$
 declare
     v_now timestamptz := pawl._write_time();
-    v_tenant text := pawl._bound_tenant();
+    v_tenant text := pawl._bound_tenant('tick');
 begin
     perform pawl._only_read_committed('tick');
     if p_piece between 1 and 6 then

@@ -49,7 +49,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return pawl._set_pause('workflow', name, true, why, coalesce(by, pawl._caller()));
+    return pawl._set_pause('workflow', name, true, why, pawl._by(by));
 end
 $$;
 comment on function pawl.pause_workflow(text, text, text) is
@@ -67,7 +67,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return pawl._set_pause('workflow', name, false, null, coalesce(by, pawl._caller()));
+    return pawl._set_pause('workflow', name, false, null, pawl._by(by));
 end
 $$;
 comment on function pawl.resume_workflow(text, text) is
@@ -85,7 +85,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return pawl._set_pause('queue', name, true, why, coalesce(by, pawl._caller()));
+    return pawl._set_pause('queue', name, true, why, pawl._by(by));
 end
 $$;
 comment on function pawl.pause_queue(text, text, text) is
@@ -103,7 +103,7 @@ security definer
 set search_path to pg_catalog, pg_temp
 as $$
 begin
-    return pawl._set_pause('queue', name, false, null, coalesce(by, pawl._caller()));
+    return pawl._set_pause('queue', name, false, null, pawl._by(by));
 end
 $$;
 comment on function pawl.resume_queue(text, text) is
@@ -135,7 +135,7 @@ begin
         return 'already';
     end if;
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'drain_worker', coalesce(by, pawl._caller()), json_build_object('session', session));
+    values (pawl.now(), 'drain_worker', pawl._by(by), json_build_object('session', session));
     perform pawl._hint(session, 'drain');
     return 'ok';
 end
@@ -187,7 +187,7 @@ begin
     -- A transaction above read committed whose snapshot is older fails when it locks this row.
     update pawl_data.epoch_lock e set epoch = v_epoch where e.only_row;
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'raise_epoch', coalesce(by, pawl._caller()), json_build_object('epoch', v_epoch, 'why', why));
+    values (pawl.now(), 'raise_epoch', pawl._by(by), json_build_object('epoch', v_epoch, 'why', why));
     return v_epoch;
 end
 $$;
@@ -222,7 +222,7 @@ begin
             event_retention = coalesce(set_retention.event_retention, s.event_retention)
         where s.only_row;
         insert into pawl_data.action (at, what, who, detail)
-        values (pawl.now(), 'set_retention', coalesce(by, pawl._caller()),
+        values (pawl.now(), 'set_retention', pawl._by(by),
                 json_build_object('runs', run_retention, 'events', event_retention));
     end if;
     return query select s.retention, s.event_retention from pawl_data.setting s where s.only_row;
@@ -252,7 +252,7 @@ begin
     if sessions is not null then
         update pawl_data.setting s set session_max = sessions where s.only_row;
         insert into pawl_data.action (at, what, who, detail)
-        values (pawl.now(), 'set_session_limit', coalesce(by, pawl._caller()), json_build_object('sessions', sessions));
+        values (pawl.now(), 'set_session_limit', pawl._by(by), json_build_object('sessions', sessions));
     end if;
     return (select s.session_max from pawl_data.setting s where s.only_row);
 end

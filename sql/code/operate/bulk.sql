@@ -23,7 +23,7 @@ comment on function pawl._states_for(text) is 'the states of runs that an action
 
 -- Checks action and filter. Returns the filter with the tenant of the caller and with before, which is now if it was not given: so no run that is
 -- triggered later is found, and none has its turn twice.
-create or replace function pawl._bulk_filter(p_act text, p_filter json, p_now timestamptz)
+create or replace function pawl._bulk_filter(p_verb text, p_act text, p_filter json, p_now timestamptz)
 returns json
 language plpgsql
 stable
@@ -31,7 +31,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_filter jsonb := coalesce(p_filter, '{}')::jsonb;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(p_verb);
     v_name text;
 begin
     if pawl._states_for(p_act) is null then
@@ -70,7 +70,7 @@ begin
     return v_filter::json;
 end
 $$;
-comment on function pawl._bulk_filter(text, json, timestamptz) is 'checks the filter of a bulk, and completes it';
+comment on function pawl._bulk_filter(text, text, json, timestamptz) is 'checks the filter of a bulk, and completes it';
 
 create or replace function pawl._bulk_time(p_text text)
 returns timestamptz
@@ -117,18 +117,14 @@ as $$
 begin
     return query
     select l.run_id, l.status = any (pawl._states_for(p_act)), l.next_cursor, l.status, l.workflow
-    from pawl.list_runs(
-        only_workflow => p_filter ->> 'workflow',
-        only_status => p_filter ->> 'status',
-        only_tenant => p_filter ->> 'tenant',
-        only_key => p_filter ->> 'key',
-        since => (p_filter ->> 'since')::timestamptz,
-        before => (p_filter ->> 'before')::timestamptz,
-        cursor => p_position, max_rows => p_max) l;
+    from pawl._list_runs(
+        p_filter ->> 'tenant', p_filter ->> 'workflow', p_filter ->> 'status', p_filter ->> 'key', null,
+        (p_filter ->> 'since')::timestamptz, (p_filter ->> 'before')::timestamptz, p_position, p_max) l;
 end
 $$;
 comment on function pawl._bulk_page(text, json, uuid, int) is 'a page of the runs of a bulk';
 
+-- Without the checks of the verbs: the caller of begin_bulk() passed them, and the session that ticks may have fewer rights.
 create or replace function pawl._bulk_act(p_bulk pawl_data.bulk, p_ids uuid[])
 returns table (run_id uuid, answer text)
 language plpgsql
@@ -139,13 +135,13 @@ declare
     v_by text := left(format('%s (bulk %s)', p_bulk.started_by, p_bulk.bulk_no), 200);
 begin
     case p_bulk.act
-        when 'retry' then return query select a.run_id, a.answer from pawl.retry(p_ids, v_by) a;
-        when 'cancel' then return query select a.run_id, a.answer from pawl.cancel(p_ids, p_bulk.why, p_bulk.rollback, v_by) a;
-        when 'kill' then return query select a.run_id, a.answer from pawl.kill(p_ids, p_bulk.why, v_by) a;
-        when 'pause' then return query select a.run_id, a.answer from pawl.pause(p_ids, p_bulk.why, v_by) a;
-        when 'resume' then return query select a.run_id, a.answer from pawl.resume(p_ids, v_by) a;
-        when 'wake' then return query select a.run_id, a.answer from pawl.wake(p_ids, p_bulk.step, p_bulk.why, v_by) a;
-        when 'purge' then return query select a.run_id, a.answer from pawl.purge(p_ids, p_bulk.why, v_by) a;
+        when 'retry' then return query select a.run_id, a.answer from pawl._retry_runs(p_ids, v_by) a;
+        when 'cancel' then return query select a.run_id, a.answer from pawl._cancel_runs(p_ids, p_bulk.why, p_bulk.rollback, v_by) a;
+        when 'kill' then return query select a.run_id, a.answer from pawl._kill_runs(p_ids, p_bulk.why, v_by) a;
+        when 'pause' then return query select a.run_id, a.answer from pawl._pause_runs(p_ids, p_bulk.why, v_by) a;
+        when 'resume' then return query select a.run_id, a.answer from pawl._resume_runs(p_ids, v_by) a;
+        when 'wake' then return query select a.run_id, a.answer from pawl._wake_runs(p_ids, p_bulk.step, p_bulk.why, v_by) a;
+        when 'purge' then return query select a.run_id, a.answer from pawl._purge_runs(p_ids, p_bulk.why, v_by) a;
     end case;
 end
 $$;
@@ -281,7 +277,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_filter json := pawl._bulk_filter(preview_bulk.act, preview_bulk.filter, pawl.now());
+    v_filter json := pawl._bulk_filter('preview_bulk', preview_bulk.act, preview_bulk.filter, pawl.now());
     v_place uuid;
     v_page record;
     v_more boolean := true;
@@ -329,12 +325,12 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_by text := coalesce(begin_bulk.by, pawl._caller());
+    v_by text := pawl._by(begin_bulk.by);
     v_filter json;
     v_bulk bigint;
 begin
     perform pawl._only_read_committed('begin_bulk');
-    v_filter := pawl._bulk_filter(begin_bulk.act, begin_bulk.filter, v_now);
+    v_filter := pawl._bulk_filter('begin_bulk', begin_bulk.act, begin_bulk.filter, v_now);
     if begin_bulk.digest is not null and begin_bulk.digest <> pawl._bulk_digest(begin_bulk.act, v_filter) then
         -- guard:bulk_digest
         perform pawl._raise('PW007', 'the digest is of another action or filter', 'Pass the filter and the digest that preview_bulk() returned.');
@@ -381,8 +377,8 @@ set lock_timeout to '2s'
 as $$
 declare
     v_now timestamptz := pawl.now();
-    v_by text := coalesce(stop_bulk.by, pawl._caller());
-    v_bound text := pawl._bound_tenant();
+    v_by text := pawl._by(stop_bulk.by);
+    v_bound text := pawl._bound_tenant('stop_bulk');
     v_bulk pawl_data.bulk;
 begin
     perform pawl._only_read_committed('stop_bulk');

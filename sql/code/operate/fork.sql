@@ -14,7 +14,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl._write_time();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
     v_task pawl_data.task;
     v_run pawl_data.run;
     v_workflow pawl_data.workflow;
@@ -95,9 +95,9 @@ begin
         update pawl_data.task t set recorded = true where t.run_id = fork.run_id;
     end if;
     perform pawl._audit(run_id, 0, false, v_now, 'forked_from', json_build_object('run', run, 'from_step', from_step),
-        coalesce(by, pawl._caller()));
+        pawl._by(by));
     perform pawl._audit(run, 0, coalesce(v_task.kept, exists (select from pawl_data.run_kept k where k.run_id = run)), v_now,
-        'forked_to', json_build_object('run', run_id, 'from_step', from_step), coalesce(by, pawl._caller()));
+        'forked_to', json_build_object('run', run_id, 'from_step', from_step), pawl._by(by));
     -- 1. A forks a run that is paused, whose row it does not lock. 2. B cancels that run and purges it. 3. A copies what is left of its
     -- records. Here A sees that the run is gone, and takes everything back.
     -- guard:fork_purged

@@ -28,7 +28,7 @@ begin
             'Let a step of the flow be a child run of a workflow, and set the limit there.');
     end if;
     v_lane.queue_id := v_workflow.queue_id;
-    v_lane.tenant := pawl._tenant(p_tenant);
+    v_lane.tenant := pawl._tenant(p_tenant, null);
     v_lane.lane := pawl._lane_of(v_lane.tenant, p_key);
     v_lane.limit_key := p_key;
     return coalesce((select s from pawl_data.lane_setting s where s.queue_id = v_lane.queue_id and s.lane = v_lane.lane), v_lane);
@@ -105,11 +105,11 @@ begin
     v_lane.key_rate := set_lane.key_rate;
     v_lane.key_burst := set_lane.key_burst;
     v_lane.set_at := v_now;
-    v_lane.set_by := coalesce(by, pawl._caller());
+    v_lane.set_by := pawl._by(by);
     v_lane.set_why := why;
     perform pawl._put_lane(v_lane, v_now);
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'set_lane', coalesce(by, pawl._caller()),
+    values (v_now, 'set_lane', pawl._by(by),
             json_build_object('workflow', workflow, 'limit_key', limit_key, 'tenant', v_lane.tenant, 'key_limit', key_limit, 'weight', weight,
                 'key_rate', key_rate, 'key_burst', key_burst, 'why', why));
     return 'ok';
@@ -138,7 +138,7 @@ begin
         return 'already';
     end if;
     v_lane.paused_at := v_now;
-    v_lane.paused_by := coalesce(by, pawl._caller());
+    v_lane.paused_by := pawl._by(by);
     v_lane.paused_why := why;
     perform pawl._put_lane(v_lane, v_now);
     insert into pawl_data.action (at, what, who, detail)
@@ -173,7 +173,7 @@ begin
     v_lane.paused_why := null;
     perform pawl._put_lane(v_lane, v_now);
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'resume_lane', coalesce(by, pawl._caller()), json_build_object('workflow', workflow, 'limit_key', limit_key, 'tenant', v_lane.tenant));
+    values (v_now, 'resume_lane', pawl._by(by), json_build_object('workflow', workflow, 'limit_key', limit_key, 'tenant', v_lane.tenant));
     return 'ok';
 end
 $$;

@@ -9,13 +9,14 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     perform pawl._only_read_committed(p_verb);
+    perform pawl._bound_tenant(p_verb);
     if coalesce(cardinality(p_runs), 0) > 1000 then
         -- guard:operate_max
         perform pawl._raise('PW009', format('%s runs in one call, the limit is 1000', cardinality(p_runs)));
     end if;
 end
 $$;
-comment on function pawl._check_ids(text, uuid[]) is 'refuses lists that are too long';
+comment on function pawl._check_ids(text, uuid[]) is 'refuses callers without the right, and lists that are too long';
 
 -- Locks a run that has not ended, waiting until p_until at most. Returns a row of nulls if the run could not be locked.
 create or replace function pawl._grab(p_run uuid, p_until timestamptz)
@@ -26,7 +27,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_task pawl_data.task;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
 begin
     loop
         select t.* into v_task
@@ -61,7 +62,7 @@ stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
 begin
     if exists (select from pawl_data.task t where t.run_id = p_run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
         return 'busy';
@@ -75,11 +76,10 @@ end
 $$;
 comment on function pawl._not_grabbed(uuid) is 'the answer for a run that could not be locked';
 
-create or replace function pawl.cancel(runs uuid[], why text default null, rollback boolean default false, by text default null)
+create or replace function pawl._cancel_runs(p_runs uuid[], p_why text, p_rollback boolean, p_by text)
 returns table (run_id uuid, answer text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -94,18 +94,31 @@ declare
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_task pawl_data.task;
 begin
-    perform pawl._check_ids('cancel', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select u.r, u.n from unnest(p_runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
         if v_task.run_id is not null then
-            answer := pawl._cancel_task(v_task, v_now, coalesce(by, pawl._caller()), why, rollback);
+            answer := pawl._cancel_task(v_task, v_now, p_by, p_why, p_rollback);
         elsif answer = 'CANCELLED' then
             answer := 'already';
         end if;
         v_answers[v_n] := answer;
     end loop;
-    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+    return query select u.r, u.a from unnest(p_runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl._cancel_runs(uuid[], text, boolean, text) is 'cancel, of callers whose right was checked';
+
+create or replace function pawl.cancel(runs uuid[], why text default null, rollback boolean default false, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('cancel', runs);
+    return query select a.* from pawl._cancel_runs(runs, why, rollback, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.cancel(uuid[], text, boolean, text) is
@@ -115,11 +128,10 @@ Locks: each run in the order of the ids, then its parent; waits two seconds at m
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Limits: 1,000 runs.';
 
-create or replace function pawl.kill(runs uuid[], why text default null, by text default null)
+create or replace function pawl._kill_runs(p_runs uuid[], p_why text, p_by text)
 returns table (run_id uuid, answer text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -135,28 +147,41 @@ declare
     v_task pawl_data.task;
     v_error json;
 begin
-    perform pawl._check_ids('kill', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select u.r, u.n from unnest(p_runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
         if v_task.run_id is not null then
             -- guard:kill_fence
             v_task.fence := v_task.fence + 1;
-            v_error := json_build_object('code', 'killed', 'message', coalesce(why, 'killed'));
+            v_error := json_build_object('code', 'killed', 'message', coalesce(p_why, 'killed'));
             -- Tasks of a flow that had started leave a record, for the rollback of a later round.
             -- guard:kill_undo
             answer := case when v_task.place = 'o' then pawl._force_end(v_task, 'c', v_error, false, v_now)
                            else pawl._end_run(v_task, 'c', null, v_error, v_now) end;
             if answer = 'ok' then
                 perform pawl._audit(run_id, 0, v_task.kept or exists (select from pawl_data.run_kept k where k.run_id = v_task.run_id), v_now,
-                    'kill', json_build_object('why', why), coalesce(by, pawl._caller()));
+                    'kill', json_build_object('why', p_why), p_by);
             end if;
         elsif answer = 'CANCELLED' then
             answer := 'already';
         end if;
         v_answers[v_n] := answer;
     end loop;
-    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+    return query select u.r, u.a from unnest(p_runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl._kill_runs(uuid[], text, text) is 'kill, of callers whose right was checked';
+
+create or replace function pawl.kill(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('kill', runs);
+    return query select a.* from pawl._kill_runs(runs, why, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.kill(uuid[], text, text) is
@@ -166,11 +191,10 @@ Locks: as cancel.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Limits: 1,000 runs.';
 
-create or replace function pawl.pause(runs uuid[], why text default null, by text default null)
+create or replace function pawl._pause_runs(p_runs uuid[], p_why text, p_by text)
 returns table (run_id uuid, answer text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -185,15 +209,14 @@ declare
     v_until timestamptz := clock_timestamp() + interval '2 s';
     v_task pawl_data.task;
 begin
-    perform pawl._check_ids('pause', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select u.r, u.n from unnest(p_runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
         if v_task.run_id is not null then
             answer := case when v_task.paused is not null then 'already' else 'ok' end;
             if answer = 'ok' then
                 update pawl_data.task t
-                set paused = json_build_object('at', v_now, 'by', coalesce(by, pawl._caller()), 'why', why,
+                set paused = json_build_object('at', v_now, 'by', p_by, 'why', p_why,
                         'due', case when t.place = 'w' then t.due_at end, 'reason', t.reason),
                     -- A run that was ready is ready again after resume, whatever else it waits for.
                     woken = t.woken or t.place in ('r', 's', 'l'),
@@ -205,13 +228,27 @@ begin
                 if v_task.place = 'l' then
                     perform pawl._leave_lane(v_task, v_now, false);
                 end if;
-                perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', why),
-                    coalesce(by, pawl._caller()));
+                perform pawl._audit(run_id, 0, v_task.kept, v_now, 'pause', json_build_object('why', p_why),
+                    p_by);
             end if;
         end if;
         v_answers[v_n] := answer;
     end loop;
-    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+    return query select u.r, u.a from unnest(p_runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl._pause_runs(uuid[], text, text) is 'pause, of callers whose right was checked';
+
+create or replace function pawl.pause(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('pause', runs);
+    return query select a.* from pawl._pause_runs(runs, why, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.pause(uuid[], text, text) is
@@ -221,11 +258,10 @@ Locks: each run in the order of the ids; waits two seconds at most in all.
 Errors: PW008 isolation level, PW009 more than 1,000 ids, PW010 another transaction is making a partition that it needs: send it again.
 Limits: 1,000 runs.';
 
-create or replace function pawl.resume(runs uuid[], by text default null)
+create or replace function pawl._resume_runs(p_runs uuid[], p_by text)
 returns table (run_id uuid, answer text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -244,8 +280,7 @@ declare
     v_queues int[];
     v_tenant text;
 begin
-    perform pawl._check_ids('resume', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select u.r, u.n from unnest(p_runs) with ordinality u (r, n) order by u.r, u.n loop
         v_task := pawl._grab(run_id, v_until);
         answer := case when v_task.run_id is null then pawl._not_grabbed(run_id) end;
         if v_task.run_id is not null then
@@ -269,13 +304,27 @@ begin
                         v_queues := v_queues || v_task.queue_id;
                     end if;
                 end loop;
-                perform pawl._audit(run_id, 0, v_kept, v_now, 'resume', null, coalesce(by, pawl._caller()));
+                perform pawl._audit(run_id, 0, v_kept, v_now, 'resume', null, p_by);
                 perform pawl._wake_one(q, v_tenant, v_now) from unnest(v_queues) q;
             end if;
         end if;
         v_answers[v_n] := answer;
     end loop;
-    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+    return query select u.r, u.a from unnest(p_runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl._resume_runs(uuid[], text) is 'resume, of callers whose right was checked';
+
+create or replace function pawl.resume(runs uuid[], by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('resume', runs);
+    return query select a.* from pawl._resume_runs(runs, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.resume(uuid[], text) is

@@ -40,7 +40,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_by text := coalesce(pause_all.by, pawl._caller());
+    v_by text := pawl._by(pause_all.by);
     v_refuse boolean := coalesce(pause_all.refuse_triggers, false);
     v_alone boolean;
     v_new boolean;
@@ -91,7 +91,7 @@ begin
         return 'already';
     end if;
     update pawl_data.setting s set paused = false, refuses_triggers = false where s.only_row;
-    insert into pawl_data.action (at, what, who) values (v_now, 'resume_all', coalesce(resume_all.by, pawl._caller()));
+    insert into pawl_data.action (at, what, who) values (v_now, 'resume_all', pawl._by(resume_all.by));
     -- Runs of many queues may be ready. At most 64 sessions listen; each claims, and looks again.
     -- guard:resume_all_wakes
     perform pawl._hint(w.session_id, '') from pawl_data.worker w where w.listens and w.ended_at is null;

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Purge: deletes ended runs with their history.
 
-create or replace function pawl.purge(runs uuid[], why text default null, by text default null)
+create or replace function pawl._purge_runs(p_runs uuid[], p_why text, p_by text)
 returns table (run_id uuid, answer text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set plan_cache_mode to force_custom_plan
 set enable_seqscan to off
@@ -18,19 +17,18 @@ declare
     v_answers text[] := array[]::text[];
     v_n bigint;
     v_now timestamptz := pawl.now();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
     v_run pawl_data.run;
     v_lives boolean;
 begin
-    perform pawl._check_ids('purge', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select u.r, u.n from unnest(p_runs) with ordinality u (r, n) order by u.r, u.n loop
         -- Looked at before the lock as well, as by retry.
-        v_lives := exists (select from pawl_data.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound));
+        v_lives := exists (select from pawl_data.task t where t.run_id = _purge_runs.run_id and (v_bound is null or t.tenant = v_bound));
         v_run := pawl._last_run(run_id);
         -- guard:purge_lock
         if not v_lives and not pawl._hold_ended(run_id, v_bound) then
             answer := 'busy';
-        elsif v_lives or exists (select from pawl_data.task t where t.run_id = purge.run_id and (v_bound is null or t.tenant = v_bound)) then
+        elsif v_lives or exists (select from pawl_data.task t where t.run_id = _purge_runs.run_id and (v_bound is null or t.tenant = v_bound)) then
             -- guard:purge_ended
             answer := 'refused';
         elsif v_run.run_id is null or v_run.tenant <> coalesce(v_bound, v_run.tenant) then
@@ -38,12 +36,26 @@ begin
         else
             perform pawl._purge_run(run_id, v_run);
             insert into pawl_data.action (at, what, who, detail)
-            values (v_now, 'purge', coalesce(by, pawl._caller()), json_build_object('run', run_id, 'why', why));
+            values (v_now, 'purge', p_by, json_build_object('run', run_id, 'why', p_why));
             answer := 'ok';
         end if;
         v_answers[v_n] := answer;
     end loop;
-    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+    return query select u.r, u.a from unnest(p_runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl._purge_runs(uuid[], text, text) is 'purge, of callers whose right was checked';
+
+create or replace function pawl.purge(runs uuid[], why text default null, by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('purge', runs);
+    return query select a.* from pawl._purge_runs(runs, why, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.purge(uuid[], text, text) is

@@ -1,11 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Retry, and the two verbs for a rollback that is stuck.
 
-create or replace function pawl.retry(runs uuid[], by text default null)
+create or replace function pawl._retry_runs(p_runs uuid[], p_by text)
 returns table (run_id uuid, answer text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -18,12 +17,25 @@ declare
     v_n bigint;
     v_now timestamptz := pawl._write_time();
 begin
-    perform pawl._check_ids('retry', runs);
-    for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(runs) o loop
-        answer := pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), false);
+    for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(p_runs) o loop
+        answer := pawl._open_round(run_id, v_now, p_by, false);
         v_answers[v_n] := answer;
     end loop;
-    return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
+    return query select u.r, u.a from unnest(p_runs, v_answers) u (r, a);
+end
+$$;
+comment on function pawl._retry_runs(uuid[], text) is 'retry, of callers whose right was checked';
+
+create or replace function pawl.retry(runs uuid[], by text default null)
+returns table (run_id uuid, answer text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('retry', runs);
+    return query select a.* from pawl._retry_runs(runs, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.retry(uuid[], text) is
@@ -67,7 +79,7 @@ as $$
 declare
     v_run pawl_data.run;
     v_first pawl_data.run;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
     v_kept boolean;
     v_timeout interval;
     v_flow boolean;
@@ -191,7 +203,7 @@ declare
 begin
     perform pawl._check_ids('rollback_retry', runs);
     for run_id, v_n in select o.run_id, o.item from pawl._order_of_rounds(runs) o loop
-        answer := pawl._open_round(run_id, v_now, coalesce(by, pawl._caller()), true);
+        answer := pawl._open_round(run_id, v_now, pawl._by(by), true);
         v_answers[v_n] := answer;
     end loop;
     return query select u.r, u.a from unnest(runs, v_answers) u (r, a);
@@ -231,14 +243,14 @@ begin
            where s.undo is not null and pawl._undo_name(v_run.queue_id, s.name, s.task_no) = rollback_skip.step) then
         return 'refused';
     end if;
-    v_answer := pawl._open_round(run, v_now, coalesce(by, pawl._caller()), true);
+    v_answer := pawl._open_round(run, v_now, pawl._by(by), true);
     if v_answer <> 'ok' then
         return v_answer;
     end if;
     select t.* into v_task from pawl_data.task t where t.run_id = run and t.task_no = 0;
     perform pawl._record(v_task, 'rollback:' || step, 's', 'k', null, null, json_build_object('why', why), v_now);
     perform pawl._audit(run, 0, v_task.kept, v_now, 'rollback_skip', json_build_object('step', step, 'why', why),
-        coalesce(by, pawl._caller()));
+        pawl._by(by));
     return 'ok';
 end
 $$;

@@ -81,7 +81,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 begin
     -- guard:schedule_share
-    if pawl._bound_tenant() is not null and (p_every < interval '1 min' or 1000 <= (
+    if pawl._bound_tenant(null) is not null and (p_every < interval '1 min' or 1000 <= (
         select count(*) from (select from pawl_data.schedule s where s.tenant = p_tenant limit 1000) s)) then
         perform pawl._raise('PW007', 'a role that is bound to a tenant creates at most 1000 schedules, and none for less than a minute',
             'Ask an operator that is not bound to a tenant.');
@@ -113,7 +113,7 @@ begin
     if starts_with(workflow, 'crontab.') then
         perform pawl._only_unbound('create_schedule');
     end if;
-    v.tenant := pawl._tenant(tenant);
+    v.tenant := pawl._tenant(tenant, 'create_schedule');
     v.name := name;
     v.workflow := (pawl._workflow(workflow)).name;
     v.cron := cron;
@@ -147,7 +147,7 @@ begin
         get diagnostics v_made = row_count;
         if v_made = 1 then
             insert into pawl_data.action (at, what, who, detail)
-            values (v_now, 'create_schedule', pawl._caller(), json_build_object('schedule', v.name, 'tenant', v.tenant, 'workflow', v.workflow));
+            values (v_now, 'create_schedule', pawl._by(null), json_build_object('schedule', v.name, 'tenant', v.tenant, 'workflow', v.workflow));
             return 'created';
         end if;
         -- Another transaction has created it since.
@@ -171,14 +171,14 @@ Errors: PW001 another tenant than the caller''s, PW002 unknown workflow, PW003 a
 Limits: nine years of a calendar are searched; a role that is bound to a tenant creates at most 1,000, and none for less than a minute.';
 
 -- Locks a schedule, waiting for two seconds at most.
-create or replace function pawl._grab_schedule(p_tenant text, p_name text)
+create or replace function pawl._grab_schedule(p_tenant text, p_name text, p_verb text)
 returns pawl_data.schedule
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_tenant text := pawl._tenant(p_tenant);
+    v_tenant text := pawl._tenant(p_tenant, p_verb);
     v_schedule pawl_data.schedule;
     -- Real time, not pawl.now(): a test clock may stand still.
     v_until timestamptz := clock_timestamp() + interval '2 s';
@@ -201,7 +201,7 @@ begin
     return null;
 end
 $$;
-comment on function pawl._grab_schedule(text, text) is 'locks a schedule, or raises';
+comment on function pawl._grab_schedule(text, text, text) is 'locks a schedule, or raises';
 
 -- Puts the last pause of a schedule among the earlier ones, before another begins. Those whose times are handled are forgotten.
 create or replace function pawl._keep_pause(p_schedule pawl_data.schedule)
@@ -241,16 +241,16 @@ declare
     v_schedule pawl_data.schedule;
 begin
     perform pawl._only_read_committed('pause_schedule');
-    v_schedule := pawl._grab_schedule(tenant, name);
+    v_schedule := pawl._grab_schedule(tenant, name, 'pause_schedule');
     if v_schedule.paused then
         return 'already';
     end if;
     v_schedule := pawl._keep_pause(v_schedule);
     update pawl_data.schedule s
-    set paused = true, earlier_pauses = v_schedule.earlier_pauses, earlier_catch_ups = v_schedule.earlier_catch_ups, paused_at = v_now, paused_by = coalesce(by, pawl._caller()), paused_why = why, resumed_at = null, resumed_catch_up = null
+    set paused = true, earlier_pauses = v_schedule.earlier_pauses, earlier_catch_ups = v_schedule.earlier_catch_ups, paused_at = v_now, paused_by = pawl._by(by), paused_why = why, resumed_at = null, resumed_catch_up = null
     where s.schedule_id = v_schedule.schedule_id;
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'pause_schedule', coalesce(by, pawl._caller()), json_build_object('schedule', name, 'tenant', v_schedule.tenant, 'why', why));
+    values (v_now, 'pause_schedule', pawl._by(by), json_build_object('schedule', name, 'tenant', v_schedule.tenant, 'why', why));
     return 'ok';
 end
 $$;
@@ -276,7 +276,7 @@ begin
     if catch_up not in ('none', 'last', 'all') then
         perform pawl._raise('PW003', format('unknown catch_up "%s"', catch_up), 'Use none, last or all.');
     end if;
-    v_schedule := pawl._grab_schedule(tenant, name);
+    v_schedule := pawl._grab_schedule(tenant, name, 'resume_schedule');
     if not v_schedule.paused then
         return 'already';
     end if;
@@ -288,7 +288,7 @@ begin
         backlog = s.next_at <= v_now
     where s.schedule_id = v_schedule.schedule_id;
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'resume_schedule', coalesce(by, pawl._caller()), json_build_object('schedule', name, 'tenant', v_schedule.tenant, 'catch_up', catch_up));
+    values (v_now, 'resume_schedule', pawl._by(by), json_build_object('schedule', name, 'tenant', v_schedule.tenant, 'catch_up', catch_up));
     return 'ok';
 end
 $$;
@@ -310,11 +310,11 @@ declare
     v_schedule pawl_data.schedule;
 begin
     perform pawl._only_read_committed('delete_schedule');
-    v_schedule := pawl._grab_schedule(tenant, name);
+    v_schedule := pawl._grab_schedule(tenant, name, 'delete_schedule');
     delete from pawl_data.schedule_skip k where k.schedule_id = v_schedule.schedule_id;
     delete from pawl_data.schedule s where s.schedule_id = v_schedule.schedule_id;
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'delete_schedule', coalesce(by, pawl._caller()), json_build_object('schedule', name, 'tenant', v_schedule.tenant));
+    values (pawl.now(), 'delete_schedule', pawl._by(by), json_build_object('schedule', name, 'tenant', v_schedule.tenant));
     return 'ok';
 end
 $$;
@@ -343,7 +343,7 @@ begin
     if coalesce(since > until or until > v_now or not isfinite(since), true) then
         perform pawl._raise('PW003', 'since must be finite and not after until, and until must not be after now');
     end if;
-    v_schedule := pawl._grab_schedule(tenant, name);
+    v_schedule := pawl._grab_schedule(tenant, name, 'backfill_schedule');
     for at, run_id, created in
         select t.at, r.run_id, r.created
         -- guard:backfill_max
@@ -354,7 +354,7 @@ begin
         return next;
     end loop;
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'backfill_schedule', coalesce(by, pawl._caller()),
+    values (v_now, 'backfill_schedule', pawl._by(by),
             json_build_object('schedule', name, 'tenant', v_schedule.tenant, 'since', since, 'until', until, 'created', v_count));
 end
 $$;

@@ -49,7 +49,7 @@ begin
         perform pawl._raise('PW007', 'a topic has at most 100 subscriptions', 'Let one run trigger others.');
     end if;
     -- guard:subscription_share_of_tenant
-    if pawl._bound_tenant() is not null and 1000 <= (
+    if pawl._bound_tenant(null) is not null and 1000 <= (
         select count(*) from (select from pawl_data.subscription s where s.tenant = p_tenant limit 1000) s) then
         perform pawl._raise('PW007', 'a role that is bound to a tenant creates at most 1000 subscriptions', 'Ask an operator that is not bound to a tenant.');
     end if;
@@ -73,7 +73,7 @@ declare
     v_made int;
 begin
     perform pawl._only_read_committed('create_subscription');
-    v.tenant := pawl._tenant(tenant);
+    v.tenant := pawl._tenant(tenant, 'create_subscription');
     v.name := name;
     v.topic := topic;
     v.key := key;
@@ -107,7 +107,7 @@ begin
         get diagnostics v_made = row_count;
         if v_made = 1 then
             insert into pawl_data.action (at, what, who, detail)
-            values (v_now, 'create_subscription', pawl._caller(),
+            values (v_now, 'create_subscription', pawl._by(null),
                     json_build_object('subscription', v.name, 'tenant', v.tenant, 'topic', v.topic, 'workflow', v.workflow));
             return 'created';
         end if;
@@ -124,14 +124,14 @@ Errors: PW001 another tenant than the caller''s, PW002 unknown workflow, PW003 a
 Limits: 100 subscriptions of a topic; a role that is bound to a tenant creates at most 1,000.';
 
 -- Locks a subscription, waiting for two seconds at most.
-create or replace function pawl._grab_subscription(p_tenant text, p_name text)
+create or replace function pawl._grab_subscription(p_tenant text, p_name text, p_verb text)
 returns pawl_data.subscription
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_tenant text := pawl._tenant(p_tenant);
+    v_tenant text := pawl._tenant(p_tenant, p_verb);
     v_subscription pawl_data.subscription;
     -- Real time, not pawl.now(): a test clock may stand still.
     v_until timestamptz := clock_timestamp() + interval '2 s';
@@ -155,7 +155,7 @@ begin
     return null;
 end
 $$;
-comment on function pawl._grab_subscription(text, text) is 'locks a subscription, or raises';
+comment on function pawl._grab_subscription(text, text, text) is 'locks a subscription, or raises';
 
 create or replace function pawl.pause_subscription(name text, why text default null, by text default null, tenant text default '')
 returns text
@@ -169,15 +169,15 @@ declare
     v_subscription pawl_data.subscription;
 begin
     perform pawl._only_read_committed('pause_subscription');
-    v_subscription := pawl._grab_subscription(tenant, name);
+    v_subscription := pawl._grab_subscription(tenant, name, 'pause_subscription');
     if v_subscription.paused then
         return 'already';
     end if;
     update pawl_data.subscription s
-    set paused = true, paused_at = v_now, paused_by = coalesce(by, pawl._caller()), paused_why = why
+    set paused = true, paused_at = v_now, paused_by = pawl._by(by), paused_why = why
     where s.subscription_id = v_subscription.subscription_id;
     insert into pawl_data.action (at, what, who, detail)
-    values (v_now, 'pause_subscription', coalesce(by, pawl._caller()), json_build_object('subscription', name, 'tenant', v_subscription.tenant, 'why', why));
+    values (v_now, 'pause_subscription', pawl._by(by), json_build_object('subscription', name, 'tenant', v_subscription.tenant, 'why', why));
     return 'ok';
 end
 $$;
@@ -199,7 +199,7 @@ declare
     v_subscription pawl_data.subscription;
 begin
     perform pawl._only_read_committed('resume_subscription');
-    v_subscription := pawl._grab_subscription(tenant, name);
+    v_subscription := pawl._grab_subscription(tenant, name, 'resume_subscription');
     if not v_subscription.paused then
         return 'already';
     end if;
@@ -207,7 +207,7 @@ begin
     set paused = false, paused_at = null, paused_by = null, paused_why = null, retry_at = '-infinity'
     where s.subscription_id = v_subscription.subscription_id;
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'resume_subscription', coalesce(by, pawl._caller()), json_build_object('subscription', name, 'tenant', v_subscription.tenant));
+    values (pawl.now(), 'resume_subscription', pawl._by(by), json_build_object('subscription', name, 'tenant', v_subscription.tenant));
     return 'ok';
 end
 $$;
@@ -229,10 +229,10 @@ declare
     v_subscription pawl_data.subscription;
 begin
     perform pawl._only_read_committed('delete_subscription');
-    v_subscription := pawl._grab_subscription(tenant, name);
+    v_subscription := pawl._grab_subscription(tenant, name, 'delete_subscription');
     delete from pawl_data.subscription s where s.subscription_id = v_subscription.subscription_id;
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'delete_subscription', coalesce(by, pawl._caller()), json_build_object('subscription', name, 'tenant', v_subscription.tenant));
+    values (pawl.now(), 'delete_subscription', pawl._by(by), json_build_object('subscription', name, 'tenant', v_subscription.tenant));
     return 'ok';
 end
 $$;
@@ -257,7 +257,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('list_subscriptions');
 begin
     return query
     select s.name, s.tenant, s.topic, s.key, s.match, s.workflow, s.input, s.paused, s.paused_at, s.paused_by, s.paused_why,

@@ -131,11 +131,10 @@ end
 $$;
 comment on function pawl._not_woken(pawl_data.task, text, timestamptz) is 'the answer for a run that has nothing to wake';
 
-create or replace function pawl.wake(runs uuid[], step text default null, why text default null, by text default null)
+create or replace function pawl._wake_runs(p_runs uuid[], p_step text, p_why text, p_by text)
 returns table (run_id uuid, answer text, reason text)
 language plpgsql
 volatile
-security definer
 set search_path to pg_catalog, pg_temp
 set enable_seqscan to off
 set enable_bitmapscan to off
@@ -153,8 +152,7 @@ declare
     v_task pawl_data.task;
     v_woken text[];
 begin
-    perform pawl._check_ids('wake', runs);
-    for run_id, v_n in select u.r, u.n from unnest(runs) with ordinality u (r, n) order by u.r, u.n loop
+    for run_id, v_n in select u.r, u.n from unnest(p_runs) with ordinality u (r, n) order by u.r, u.n loop
         v_run := pawl._grab(run_id, v_until);
         v_woken := array[]::text[];
         answer := case when v_run.run_id is null then pawl._not_grabbed(run_id) else 'ok' end;
@@ -163,18 +161,32 @@ begin
             -- ::text: by the run, and not by the index of all that wait.
             select t.* from pawl_data.task t where t.run_id = v_run.run_id and t.place::text = 'w' order by t.task_no limit 1000
         loop
-            v_woken := v_woken || pawl._wake_task(v_run, v_task, step, v_now);
+            v_woken := v_woken || pawl._wake_task(v_run, v_task, p_step, v_now);
         end loop;
         if cardinality(v_woken) > 0 then
-            perform pawl._audit(run_id, 0, v_run.kept, v_now, 'wake', json_build_object('why', why, 'ended', v_woken[:100]),
-                coalesce(by, pawl._caller()));
+            perform pawl._audit(run_id, 0, v_run.kept, v_now, 'wake', json_build_object('why', p_why, 'ended', v_woken[:100]),
+                p_by);
         elsif answer = 'ok' then
-            select n.answer, n.reason into answer, reason from pawl._not_woken(v_run, step, v_now) n;
+            select n.answer, n.reason into answer, reason from pawl._not_woken(v_run, p_step, v_now) n;
         end if;
         v_answers[v_n] := answer;
         v_reasons[v_n] := reason;
     end loop;
-    return query select u.r, u.a, u.e from unnest(runs, v_answers, v_reasons) u (r, a, e);
+    return query select u.r, u.a, u.e from unnest(p_runs, v_answers, v_reasons) u (r, a, e);
+end
+$$;
+comment on function pawl._wake_runs(uuid[], text, text, text) is 'wake, of callers whose right was checked';
+
+create or replace function pawl.wake(runs uuid[], step text default null, why text default null, by text default null)
+returns table (run_id uuid, answer text, reason text)
+language plpgsql
+volatile
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    perform pawl._check_ids('wake', runs);
+    return query select a.* from pawl._wake_runs(runs, step, why, pawl._by(by)) a;
 end
 $$;
 comment on function pawl.wake(uuid[], text, text, text) is

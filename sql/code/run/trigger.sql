@@ -400,7 +400,7 @@ begin
         perform pawl._check_target(v_workflow, workflow, v_flow);
     end if;
     if v_bound or tenant is null or tenant <> '' then
-        tenant := pawl._tenant(tenant);
+        tenant := pawl._tenant(tenant, 'trigger');
     end if;
     if v_bound and not v_flow then
         -- A worker may be bound, too, and to another tenant than the call's, which is known only now.
@@ -409,7 +409,7 @@ begin
     end if;
     -- Another call may have sent the id before. A tenant's role could call the id of another tenant's run new that has just ended.
     -- guard:new_id_tenant
-    v_given := id is not null and (id_is_new is not true or v_bound and pawl._bound_tenant() is not null);
+    v_given := id is not null and (id_is_new is not true or v_bound and pawl._bound_tenant(null) is not null);
     if v_input is null or octet_length(v_input) > 2000 or octet_length(v_input) - octet_length(translate(v_input, '{[', '')) > 64 then
         perform pawl._check_payload(v_input);
     end if;

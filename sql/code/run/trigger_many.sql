@@ -317,7 +317,7 @@ as $$
 declare
     v_now timestamptz := pawl._write_time();
     v_workflow pawl_data.workflow := pawl._workflow(workflow);
-    v_tenant text := pawl._tenant(tenant);
+    v_tenant text := pawl._tenant(tenant, 'trigger_many');
     v_count int := coalesce(cardinality(inputs), 0);
     v_prefix text := pawl._id_prefix(v_now);
     -- 47 and 10 random bits of the one id that was made for them.
@@ -328,7 +328,7 @@ declare
     v_ids uuid[] := ids;
     -- Ids that another call may have sent before.
     -- guard:new_ids_tenant
-    v_given boolean := ids is not null and (ids_are_new is not true or pawl._bound_tenant() is not null);
+    v_given boolean := ids is not null and (ids_are_new is not true or pawl._bound_tenant(null) is not null);
     v_runs uuid[];
     v_taken boolean[];
     v_made uuid[];
@@ -360,7 +360,7 @@ begin
     end if;
     v_handled := case when v_workflow.flow then pawl._first_handled(v_workflow.workflow_id, v_tenant, v_now)
                       else pawl._is_handled(v_workflow.queue_id, v_tenant, v_now) end;
-    if v_given and pawl._bound_tenant() is not null then
+    if v_given and pawl._bound_tenant(null) is not null then
         perform pawl._check_own(ids, v_tenant);
     end if;
     if ids is null then

@@ -444,7 +444,7 @@ begin
           where s.workflow_id = v_old.workflow_id and s.queue_id = q.queue_id and s.options ->> 'timeout' is not null);
     perform nextval('pawl_data.queue_version');
     insert into pawl_data.action (at, what, who, detail)
-    values (pawl.now(), 'alter_workflow', pawl._caller(), json_build_object('workflow', name, 'options', pawl._brief_options(options)));
+    values (pawl.now(), 'alter_workflow', pawl._by(null), json_build_object('workflow', name, 'options', pawl._brief_options(options)));
 end
 $$;
 comment on function pawl.alter_workflow(text, json) is

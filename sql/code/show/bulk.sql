@@ -12,7 +12,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('list_bulks');
 begin
     return query
     select b.bulk_no, b.act, case when b.stopped_by is not null then 'stopped' when b.ended_at is not null then 'done' else 'running' end,

@@ -23,7 +23,7 @@ begin
     -- 1. An operator misspells an id, or names a run of another tenant. Without this the answer would be an empty list, as of a run that
     -- started no other.
     -- guard:children_of_own
-    if not exists (select from pawl._overview(array[run], v_now) o) then
+    if not exists (select from pawl._overview(array[run], v_now, 'list_children') o) then
         perform pawl._raise('PW001', format('run %s not found', run));
     end if;
     v_source := pawl._forked_from(run);
@@ -45,7 +45,7 @@ begin
     return query
     select o.run_id, i.step, o.workflow, o.status, o.reason, o.triggered_at, o.started_at, o.ended_at, o.worker
     from unnest(v_ids, v_steps) i (child, step)
-    join pawl._overview(v_ids, v_now) o on o.run_id = i.child
+    join pawl._overview(v_ids, v_now, null) o on o.run_id = i.child
     order by o.run_id;
 end
 $$;

@@ -29,7 +29,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_tenant text := coalesce(pawl._bound_tenant('list_failures'), only_tenant);
     v_queues int[] := pawl._queues_named(only_workflow);
     v_since timestamptz := greatest(coalesce(since, v_now - interval '24 hours'), v_now - interval '26280 hours');
     v_place uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(v_now + interval '2 hours'));
@@ -161,7 +161,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_tenant text := coalesce(pawl._bound_tenant('count_runs'), only_tenant);
     v_queues int[] := pawl._queues_named(only_workflow);
     v_from timestamptz;
 begin
@@ -213,7 +213,7 @@ as $$
 declare
     v_from uuid := rpad(p_digits, 32, '0')::uuid;
     v_to uuid := rpad(p_digits, 32, 'f')::uuid;
-    v_tenant text := pawl._bound_tenant();
+    v_tenant text := pawl._bound_tenant(null);
     -- Days past their retention are left out, as in _runs_before().
     v_first uuid := greatest(v_from, pawl._first_id('run', pawl.now()));
 begin
@@ -247,7 +247,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_tenant text := coalesce(pawl._bound_tenant('find'), only_tenant);
     v_max int := least(greatest(max_rows, 0), 100);
     v_digits text := lower(replace(word, '-', ''));
 begin
@@ -257,17 +257,17 @@ begin
     if v_digits ~ '^[0-9a-f]{8,32}$' then
         return query
         select 'run', o.run_id::text, o.run_id, o.workflow, o.tenant, o.status, o.triggered_at
-        from pawl._overview(pawl._runs_beginning(v_digits, v_max), v_now) o
+        from pawl._overview(pawl._runs_beginning(v_digits, v_max), v_now, null) o
         where v_tenant is null or o.tenant = v_tenant
         order by o.run_id desc;
     end if;
     return query
     select 'key', o.key, o.run_id, o.workflow, o.tenant, o.status, o.triggered_at
-    from pawl._overview((select (h.run_ids)[:v_max] from pawl._key_holders(word, v_tenant, null) h), v_now) o
+    from pawl._overview((select (h.run_ids)[:v_max] from pawl._key_holders(word, v_tenant, null) h), v_now, null) o
     order by o.run_id desc;
     return query
     select 'tag', word, o.run_id, o.workflow, o.tenant, o.status, o.triggered_at
-    from pawl._overview(pawl._tagged_before(word, v_tenant, pawl._id_floor(v_now + interval '2 hours'), pawl._id_floor('1970-01-02'), v_max), v_now) o
+    from pawl._overview(pawl._tagged_before(word, v_tenant, pawl._id_floor(v_now + interval '2 hours'), pawl._id_floor('1970-01-02'), v_max), v_now, null) o
     order by o.run_id desc;
     return query
     select 'workflow', w.name, null::uuid, w.name, null::text, null::text, w.created_at
@@ -321,7 +321,7 @@ begin
     return query
     select o.run_id, o.status, o.reason, o.round, o.execution, s.n,
            md5(concat_ws(' ', o.status, o.reason, o.round, o.worker, o.ended_at, t.rows, s.n, s.rows, w.rows, t.running))
-    from pawl._overview(runs, v_now) o
+    from pawl._overview(runs, v_now, 'list_states') o
     cross join lateral (
         select string_agg(x.xmin::text, ' ' order by x.task_no) as rows,
                string_agg((select string_agg(g.step || ' ' || g.attempt, ' ' order by g.step) from pawl._running_steps(x, v_now) g), ' ' order by x.task_no) as running
@@ -423,7 +423,7 @@ as $$
 #variable_conflict use_column
 declare
     v_before timestamptz := coalesce(before, since + interval '1 min');
-    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_tenant text := coalesce(pawl._bound_tenant('list_ended'), only_tenant);
     v_max int := least(greatest(max_rows, 0), 1000);
     v_ids uuid[];
     v_piece uuid[];

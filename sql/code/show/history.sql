@@ -14,7 +14,7 @@ declare
     v_over record;
     v_workflow int;
 begin
-    select o.* into v_over from pawl._overview(array[run], pawl.now()) o;
+    select o.* into v_over from pawl._overview(array[run], pawl.now(), 'history') o;
     if not found then
         perform pawl._raise('PW001', format('run %s not found', run));
     end if;
@@ -129,7 +129,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    if not exists (select from pawl._overview(array[run], pawl.now()) o) then
+    if not exists (select from pawl._overview(array[run], pawl.now(), 'notes') o) then
         perform pawl._raise('PW001', format('run %s not found', run));
     end if;
     return query
@@ -158,7 +158,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_status text := (select o.status from pawl._overview(array[run], pawl.now()) o);
+    v_status text := (select o.status from pawl._overview(array[run], pawl.now(), 'follow') o);
     v_max int := least(greatest(max_rows, 1), 1000);
     v_count int;
 begin

@@ -40,12 +40,12 @@ begin
     join pawl_data.task t on t.run_id = h.run_id and t.task_no = h.task_no
     left join pawl_data.worker w on w.session_id = t.session_id
     -- guard:why_limit_tenant
-    where pawl._bound_tenant() is null
+    where pawl._bound_tenant(null) is null
     order by t.claimed_at
     limit 1;
     select q.name, pawl._count_held(array[q.queue_id], v_limit.most) as n into v_most
     from pawl_data.queue q
-    where q.queue_id = any (v_limit.queues) and v_name is not null and pawl._bound_tenant() is null
+    where q.queue_id = any (v_limit.queues) and v_name is not null and pawl._bound_tenant(null) is null
     order by 2 desc, 1
     limit 1;
     return format('%1$s of %1$s are held (%2$s)%3$s%4$s', v_limit.most,
@@ -207,7 +207,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     -- guard:list_lanes_tenant
-    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_tenant text := coalesce(pawl._bound_tenant('list_lanes'), only_tenant);
     v_max int := least(greatest(max_rows, 0), 1000);
     v_queue pawl_data.queue;
     v_lanes uuid[];

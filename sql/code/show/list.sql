@@ -45,7 +45,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := coalesce(pawl._bound_tenant(), only_tenant);
+    v_bound text := coalesce(pawl._bound_tenant('list_waits'), only_tenant);
     v_max_rows int := least(greatest(max_rows, 0), 1000);
 begin
     return query
@@ -122,7 +122,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_paused int[] := pawl._paused_queues();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('list_queues');
     v_low uuid := pawl._lane_bound(v_bound, false);
     v_high uuid := pawl._lane_bound(v_bound, true);
 begin
@@ -202,7 +202,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('list_workers');
     v_notice text := case when pawl._keeper_missing(v_now) then pawl._keeper_cure() end;
 begin
     return query
@@ -282,7 +282,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('metrics');
     v_until timestamptz := pawl._counted_until(v_now);
     v_from timestamptz;
 begin
@@ -362,7 +362,7 @@ begin
         from (
             -- A worker of several steps of a flow counts once.
             select distinct q.workflow_id, g.no, g.n
-            from pawl._live_workers(pawl.now(), pawl._bound_tenant()) with ordinality g (queue_ids, n, no)
+            from pawl._live_workers(pawl.now(), pawl._bound_tenant('list_workflows')) with ordinality g (queue_ids, n, no)
             cross join unnest(g.queue_ids) u (queue_id)
             join pawl_data.queue q on q.queue_id = u.queue_id
         ) h
@@ -398,6 +398,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+    perform pawl._bound_tenant('get_workflow');
     return query
     select l.*, s.input_schema
     from pawl_data.workflow w
@@ -434,7 +435,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('list_events');
     v_cursor uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
     -- Days past their retention are left out, as in _runs_before().
     v_since uuid := greatest(pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02')), pawl._first_id('event', v_now));

@@ -47,7 +47,7 @@ as $$
 #variable_conflict use_column
 begin
     -- All tenants share what is listed; a role that no tenant is known of is refused.
-    perform pawl._bound_tenant();
+    perform pawl._bound_tenant('list_pauses');
     return query
     select p.subject, nullif(p.name, ''), p.paused_at, p.paused_by, p.why,
            case when p.subject = 'all' then (select s.refuses_triggers from pawl_data.setting s where s.only_row) end

@@ -69,7 +69,7 @@ $$;
 comment on function pawl._next_retry_error(json) is 'the error of the failed attempt that is repeated first';
 
 -- Everything about a run that a reader may want in a list, from the hot set or from history.
-create or replace function pawl._overview(p_ids uuid[], p_now timestamptz)
+create or replace function pawl._overview(p_ids uuid[], p_now timestamptz, p_verb text)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
@@ -83,7 +83,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(p_verb);
 begin
     -- With no ids the condition below is always false, and the planner may take any index for it, and read all of it.
     if cardinality(p_ids) = 0 then
@@ -136,7 +136,7 @@ begin
     where not exists (select from live l where l.run_id = r.run_id);
 end
 $$;
-comment on function pawl._overview(uuid[], timestamptz) is 'runs as a list shows them';
+comment on function pawl._overview(uuid[], timestamptz, text) is 'runs as a list shows them';
 
 create or replace function pawl.get_run(run uuid)
 returns table (
@@ -166,7 +166,7 @@ begin
            pawl._forked_from(run),
            pawl._tags_of(run),
            (select count(*)::int from pawl._audits(run) a where a.what = 'lease_lost')
-    from pawl._overview(array[run], v_now) o
+    from pawl._overview(array[run], v_now, 'get_run') o
     left join pawl_data.task t on t.run_id = o.run_id and t.task_no = 0;
     if not found then
         perform pawl._raise('PW001', format('run %s not found', run));
@@ -376,7 +376,7 @@ as $$
 #variable_conflict use_column
 declare
     v_run pawl_data.run;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('result');
 begin
     if exists (select from pawl_data.task t where t.run_id = run and t.task_no = 0 and (v_bound is null or t.tenant = v_bound)) then
         return;
@@ -407,7 +407,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('results');
     v_run pawl_data.run;
     v_bytes bigint := 0;
     v_count int := 0;

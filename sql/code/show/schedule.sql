@@ -14,7 +14,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('list_schedules');
 begin
     return query
     select s.name, s.tenant, s.workflow, s.cron, s.every, s.once_at, s.zone, nullif(s.next_at, 'infinity'), s.paused, s.last_at, s.last_run, s.fired,
@@ -36,14 +36,14 @@ Locks: none.
 Errors: none.
 Limits: 1,000 rows; reads all schedules where the filters match few.';
 
-create or replace function pawl._schedule(p_tenant text, p_name text)
+create or replace function pawl._schedule(p_tenant text, p_name text, p_verb text)
 returns pawl_data.schedule
 language plpgsql
 stable
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_tenant text := pawl._tenant(p_tenant);
+    v_tenant text := pawl._tenant(p_tenant, p_verb);
     v_schedule pawl_data.schedule;
 begin
     select s.* into v_schedule from pawl_data.schedule s where s.tenant = v_tenant and s.name = p_name;
@@ -53,7 +53,7 @@ begin
     return v_schedule;
 end
 $$;
-comment on function pawl._schedule(text, text) is 'the row of a schedule, or an error';
+comment on function pawl._schedule(text, text, text) is 'the row of a schedule, or an error';
 
 create or replace function pawl.list_skips(name text, tenant text default '', before timestamptz default null, max_rows int default 100)
 returns table (first_at timestamptz, last_at timestamptz, times bigint, reason text, run_id uuid, noted_at timestamptz)
@@ -64,7 +64,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-    v_schedule pawl_data.schedule := pawl._schedule(list_skips.tenant, list_skips.name);
+    v_schedule pawl_data.schedule := pawl._schedule(list_skips.tenant, list_skips.name, 'list_skips');
 begin
     return query
     select k.first_at, k.last_at, k.times, k.reason, k.run_id, k.noted_at
@@ -95,6 +95,7 @@ declare
     v_schedule pawl_data.schedule;
     v_max int := least(greatest(max_rows, 0), 1000);
 begin
+    perform pawl._bound_tenant('preview_schedule');
     if num_nonnulls(cron, name) <> 1 then
         perform pawl._raise('PW003', 'give an expression or the name of a schedule');
     end if;
@@ -102,7 +103,7 @@ begin
         perform pawl._raise('PW003', 'since must be finite');
     end if;
     if name is not null then
-        v_schedule := pawl._schedule(preview_schedule.tenant, preview_schedule.name);
+        v_schedule := pawl._schedule(preview_schedule.tenant, preview_schedule.name, null);
     else
         perform pawl._check_cron(preview_schedule.cron, preview_schedule.zone, v_since);
         v_schedule.cron := preview_schedule.cron;
@@ -173,7 +174,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_now timestamptz := pawl.now();
-    s pawl_data.schedule := pawl._schedule(why_schedule.tenant, why_schedule.name);
+    s pawl_data.schedule := pawl._schedule(why_schedule.tenant, why_schedule.name, 'why_schedule');
     v_note text;
     v_why text;
 begin

@@ -217,9 +217,9 @@ end
 $$;
 comment on function pawl._list_failed(uuid, uuid, text, int[], text, int) is 'a page of failed runs';
 
-create or replace function pawl.list_runs(
-    only_workflow text default null, only_status text default null, only_tenant text default null,
-    only_key text default null, only_tag text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, max_rows int default 50)
+-- A page of list_runs(), of one tenant or of all.
+create or replace function pawl._list_runs(
+    p_tenant text, p_workflow text, p_status text, p_key text, p_tag text, p_since timestamptz, p_before timestamptz, p_cursor uuid, p_max int)
 returns table (
     run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
     triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
@@ -227,18 +227,16 @@ returns table (
     next_cursor uuid)
 language plpgsql
 stable
-security definer
 set search_path to pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl.now();
-    v_tenant text := coalesce(pawl._bound_tenant(), only_tenant);
-    v_queues int[] := pawl._queues_named(only_workflow);
+    v_queues int[] := pawl._queues_named(p_workflow);
     -- How far the search is: all newer runs were examined. Null: all runs were.
-    v_place uuid := coalesce(pawl._cursor_id(cursor), pawl._id_floor(least(coalesce(before, v_now + interval '2 hours'), v_now + interval '2 hours')));
-    v_since uuid := pawl._id_floor(greatest(coalesce(since, '1970-01-02'), '1970-01-02'));
-    v_left int := least(greatest(max_rows, 0), 1000);
+    v_place uuid := coalesce(pawl._cursor_id(p_cursor), pawl._id_floor(least(coalesce(p_before, v_now + interval '2 hours'), v_now + interval '2 hours')));
+    v_since uuid := pawl._id_floor(greatest(coalesce(p_since, '1970-01-02'), '1970-01-02'));
+    v_left int := least(greatest(p_max, 0), 1000);
     -- How many runs are examined next, and how many more in all.
     v_size int := greatest(v_left, 50);
     v_budget int := 10000;
@@ -247,41 +245,41 @@ declare
     v_ids uuid[];
     v_found int;
 begin
-    if v_left = 0 or v_tenant <> only_tenant or cardinality(v_queues) = 0 then
+    if v_left = 0 or cardinality(v_queues) = 0 then
         return;
     end if;
-    if only_tag is not null then
+    if p_tag is not null then
         return query
-        select l.* from pawl._list_tagged(only_tag, v_place, v_since, v_tenant, v_queues, only_key, only_status, v_left, v_now) l;
+        select l.* from pawl._list_tagged(p_tag, v_place, v_since, p_tenant, v_queues, p_key, p_status, v_left, v_now) l;
         return;
     end if;
-    if only_key is not null then
-        select h.run_ids, h.forever into v_held, v_forever from pawl._key_holders(only_key, v_tenant, v_queues) h;
+    if p_key is not null then
+        select h.run_ids, h.forever into v_held, v_forever from pawl._key_holders(p_key, p_tenant, v_queues) h;
         -- 1. A run has the key. 2. 10,000 other runs are triggered. 3. A reader searches for the key. Without the table of keys, the
         -- search would examine the 10,000 newer runs and stop before it reaches the run.
         -- guard:key_by_table
         if v_forever then
             return query
             select o.*, o.run_id
-            from pawl._overview(array(select h from unnest(v_held) h where h < v_place and h >= v_since), v_now) o
-            where only_status is null or o.status = only_status
+            from pawl._overview(array(select h from unnest(v_held) h where h < v_place and h >= v_since), v_now, null) o
+            where p_status is null or o.status = p_status
             order by o.run_id desc
             limit v_left;
             return;
         end if;
     end if;
-    if only_status = 'ERROR' then
+    if p_status = 'ERROR' then
         return query
-        select f.* from pawl._list_failed(v_place, v_since, v_tenant, v_queues, only_key, v_left) f;
+        select f.* from pawl._list_failed(v_place, v_since, p_tenant, v_queues, p_key, v_left) f;
         return;
     end if;
     while v_budget > 0 and v_place is not null loop
         select f.ids, f.reached into v_ids, v_place
-        from pawl._runs_before(v_place, v_since, v_size, v_tenant, v_queues, only_key, only_status) f;
+        from pawl._runs_before(v_place, v_since, v_size, p_tenant, v_queues, p_key, p_status) f;
         return query
         select o.*, o.run_id
-        from pawl._overview(v_ids, v_now) o
-        where only_status is null or o.status = only_status
+        from pawl._overview(v_ids, v_now, null) o
+        where p_status is null or o.status = p_status
         order by o.run_id desc
         limit v_left;
         get diagnostics v_found = row_count;
@@ -299,11 +297,36 @@ begin
     -- A run that has the key only for a time is listed at once, though runs that had it before are still searched for.
     return query
     select o.*, next_cursor
-    from pawl._overview(array(select h from unnest(v_held) h where cursor is null and h < v_place and h >= v_since), v_now) o
-    where only_status is null or o.status = only_status
+    from pawl._overview(array(select h from unnest(v_held) h where p_cursor is null and h < v_place and h >= v_since), v_now, null) o
+    where p_status is null or o.status = p_status
     order by o.run_id desc
     limit v_left;
     return next;
+end
+$$;
+comment on function pawl._list_runs(text, text, text, text, text, timestamptz, timestamptz, uuid, int) is 'a page of runs';
+
+create or replace function pawl.list_runs(
+    only_workflow text default null, only_status text default null, only_tenant text default null,
+    only_key text default null, only_tag text default null, since timestamptz default null, before timestamptz default null, cursor uuid default null, max_rows int default 50)
+returns table (
+    run_id uuid, workflow text, tenant text, status text, reason text, round int, execution int, priority int, key text,
+    triggered_at timestamptz, started_at timestamptz, ended_at timestamptz, due_at timestamptz, worker text,
+    ending boolean, rolling_back boolean, parent_id uuid, error_code text, error_line text, wait_kind text, wait_name text,
+    next_cursor uuid)
+language plpgsql
+stable
+security definer
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_tenant text := coalesce(pawl._bound_tenant('list_runs'), only_tenant);
+begin
+    if v_tenant <> only_tenant then
+        return;
+    end if;
+    return query
+    select l.* from pawl._list_runs(v_tenant, only_workflow, only_status, only_key, only_tag, since, before, cursor, max_rows) l;
 end
 $$;
 comment on function pawl.list_runs(text, text, text, text, text, timestamptz, timestamptz, uuid, int) is

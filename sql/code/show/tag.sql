@@ -79,7 +79,7 @@ begin
         v_ids := pawl._tagged_before(p_tag, p_tenant, v_place, p_since, v_size);
         return query
         select o.*, o.run_id
-        from pawl._overview(v_ids, p_now) o
+        from pawl._overview(v_ids, p_now, null) o
         where (p_tenant is null or o.tenant = p_tenant) and (p_queues is null or o.workflow = any (v_names))
           and (p_key is null or o.key = p_key) and (p_status is null or o.status = p_status)
         order by o.run_id desc

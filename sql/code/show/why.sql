@@ -45,7 +45,7 @@ set jit to off
 as $$
 declare
     v_now timestamptz := pawl.now();
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('why');
     v_task pawl_data.task;
     v_shown pawl_data.task;
     v_why text;
@@ -440,7 +440,7 @@ declare
     v_shut text := pawl._why_lane_shut(p_queue, v_lane, p_now);
     v_ahead bigint;
     -- How many lanes take turns. A reader that is bound to a tenant is not told how many keys others have.
-    v_others bigint := case when pawl._bound_tenant() is null then (
+    v_others bigint := case when pawl._bound_tenant(null) is null then (
         select count(*) from (select from pawl_data.lane l where l.queue_id = p_task.queue_id and l.state = 'r' and l.lane <> v_lane limit 10001) c) else 0 end;
     v_turns text := case when v_others > 0 then format('; its %s takes turns with %s', case when p_task.limit_key is null then 'tenant' else 'limit key' end,
         case when v_others > 10000 then 'over 10000 others' when v_others = 1 then '1 other' else v_others || ' others' end) else '' end;
@@ -510,7 +510,7 @@ declare
     v_pause pawl_data.pause;
     v_none text;
     v_ahead bigint;
-    v_all boolean := pawl._bound_tenant() is null;
+    v_all boolean := pawl._bound_tenant(null) is null;
     v_what text := case when p_task.rolling_back then 'Rollback queued, but ' else 'Queued, but ' end;
     v_all_paused text := pawl._all_paused_text();
 begin

@@ -395,7 +395,7 @@ as $$
 #variable_conflict use_column
 declare
     v_now timestamptz := pawl._write_time();
-    v_tenant text := pawl._tenant(tenant);
+    v_tenant text := pawl._tenant(tenant, 'emit');
     v_event pawl_data.event;
     v_paths text[];
     v_made int;

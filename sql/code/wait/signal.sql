@@ -2,7 +2,7 @@
 -- Signals and approvals: one run, one name, in the order of arrival.
 
 -- Changes the row of the run's task 0, so that the caller holds its lock until the end of the transaction.
-create or replace function pawl._reach_run(p_run uuid)
+create or replace function pawl._reach_run(p_run uuid, p_verb text)
 returns pawl_data.task
 language plpgsql
 volatile
@@ -10,7 +10,7 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_task pawl_data.task;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(p_verb);
 begin
     -- guard:signal_update
     update pawl_data.task t
@@ -27,9 +27,9 @@ begin
     return v_task;
 end
 $$;
-comment on function pawl._reach_run(uuid) is 'locks a run that has not ended by changing its row';
+comment on function pawl._reach_run(uuid, text) is 'locks a run that has not ended by changing its row';
 
-create or replace function pawl._signal(p_run uuid, p_name text, p_payload json, p_decision boolean)
+create or replace function pawl._signal(p_run uuid, p_name text, p_payload json, p_decision boolean, p_verb text)
 returns text
 language plpgsql
 volatile
@@ -45,7 +45,7 @@ begin
         perform pawl._raise('PW003', format('bad signal name "%s"', p_name), 'Use 1 to 100 of a-z, 0-9, _, . and -.');
     end if;
     perform pawl._check_payload(p_payload::text);
-    v_task := pawl._reach_run(p_run);
+    v_task := pawl._reach_run(p_run, p_verb);
     if v_task.ending is not null and not v_task.rolling_back then
         -- guard:signal_cancelled
         perform pawl._raise('PW006', format('run %s was cancelled', p_run));
@@ -73,11 +73,11 @@ begin
         perform pawl._raise('PW009', format('run %s has 1000 signals that it has not taken', p_run));
     end if;
     insert into pawl_data.signal (run_id, name, sent_at, sent_by, payload)
-    values (p_run, case when p_decision then 'approval:' else '' end || p_name, v_now, pawl._caller(), p_payload);
+    values (p_run, case when p_decision then 'approval:' else '' end || p_name, v_now, pawl._by(null), p_payload);
     return 'stored';
 end
 $$;
-comment on function pawl._signal(uuid, text, json, boolean) is 'sends a signal, or a decision on an approval, to one run';
+comment on function pawl._signal(uuid, text, json, boolean, text) is 'sends a signal, or a decision on an approval, to one run';
 
 create or replace function pawl.signal(run uuid, name text, payload json default '{}')
 returns text
@@ -90,7 +90,7 @@ set enable_bitmapscan to off
 set jit to off
 as $$
 begin
-    return pawl._signal(run, name, payload, false);
+    return pawl._signal(run, name, payload, false, 'signal');
 end
 $$;
 comment on function pawl.signal(uuid, text, json) is
@@ -150,14 +150,14 @@ set search_path to pg_catalog, pg_temp
 as $$
 declare
     v_now timestamptz := pawl.now();
-    v_detail json := json_build_object('approved', p_approved, 'by', coalesce(p_by, pawl._caller()), 'why', p_why,
+    v_detail json := json_build_object('approved', p_approved, 'by', pawl._by(p_by), 'why', p_why,
         'payload', p_payload);
     v_answer text;
 begin
-    v_answer := pawl._signal(p_run, p_name, v_detail, true);
+    v_answer := pawl._signal(p_run, p_name, v_detail, true, case when p_approved then 'approve' else 'reject' end);
     perform pawl._audit(p_run, 0, (select t.kept from pawl_data.task t where t.run_id = p_run and t.task_no = 0), v_now,
         case when p_approved then 'approved' else 'rejected' end, json_build_object('name', p_name, 'why', p_why),
-        coalesce(p_by, pawl._caller()));
+        pawl._by(p_by));
     return v_answer;
 end
 $$;

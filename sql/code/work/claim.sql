@@ -513,7 +513,7 @@ set jit to off
 as $$
 #variable_conflict use_column
 begin
-    perform pawl._session(session);
+    perform pawl._session(session, 'held');
     return query
     select t.run_id, t.task_no, t.fence, q.name, t.execution, t.claimed_at,
            case when t.ending is not null and not t.rolling_back or z.ending is not null then 'cancelled'

@@ -178,7 +178,7 @@ begin
     end if;
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
         cardinality(payloads), cardinality(seqs), cardinality(tasks), cardinality(millis), cardinality(options)]);
-    select least(s.payload_max, 29999), case when s.tenants_bound then pawl._bound_tenant() end,
+    select least(s.payload_max, 29999), case when s.tenants_bound then pawl._bound_tenant('commit') end,
            -- The test of _are_late(), without the call.
            v_now > s.partitions_until - interval '26 hours'
            or s.partitions_until > v_now + interval '192 hours' and s.partitions_until < 'infinity'
@@ -286,6 +286,7 @@ declare
     v_now timestamptz := pawl._write_time();
 begin
     perform pawl._only_read_committed('commit_each');
+    perform pawl._bound_tenant('commit_each');
     perform pawl._check_commit(v_count, array[cardinality(fences), cardinality(kinds), cardinality(names),
         cardinality(payloads), cardinality(seqs), cardinality(tasks), cardinality(millis), cardinality(options)]);
     perform pawl._need_partitions_for(session, runs, kinds);

@@ -157,7 +157,7 @@ as $$
 declare
     v_task pawl_data.task;
     v_run pawl_data.task;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
     v_closing boolean := p_kind in ('complete', 'fail', 'suspend', 'release', 'drift');
     v_done boolean;
 begin
@@ -391,7 +391,7 @@ as $$
 declare
     v_run pawl_data.run;
     v_kept boolean;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant(null);
 begin
     if exists (
         select from pawl_data.task t where t.run_id = p_run and t.task_no = p_task and (v_bound is null or t.tenant = v_bound)) then

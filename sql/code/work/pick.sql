@@ -282,7 +282,7 @@ volatile
 set search_path to pg_catalog, pg_temp
 as $$
 declare
-    v_worker pawl_data.worker := pawl._session(p_session);
+    v_worker pawl_data.worker := pawl._session(p_session, 'claim');
     v_version bigint := (select v.last_value from pawl_data.queue_version v);
     v_old int[];
 begin

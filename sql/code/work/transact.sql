@@ -33,7 +33,7 @@ declare
     v_part text[] := string_to_array(token, ' ');
     v_now timestamptz := pawl.now();
     v_task pawl_data.task;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('record_step');
     v_problem text;
     v_answer text;
 begin

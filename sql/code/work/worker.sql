@@ -67,7 +67,7 @@ begin
         -- guard:client_max
         perform pawl._raise('PW003', 'client must have at most 200 characters, and version at most 100');
     end if;
-    v_bound := pawl._bound_tenant();
+    v_bound := pawl._bound_tenant('register');
     if v_bound is not null then
         perform pawl._limit_sessions(v_bound, v_setting.session_max, v_now);
     end if;
@@ -92,7 +92,7 @@ Errors: PW003 bad argument, PW007 the tenant has as many sessions as it may, PW0
 Limits: the cost is constant, and the number of queues.';
 
 -- Returns the row of a session, or raises if the session may not act. A session whose lease has expired may act until a sweep has ended it.
-create or replace function pawl._session(p_session bigint)
+create or replace function pawl._session(p_session bigint, p_verb text)
 returns pawl_data.worker
 language plpgsql
 stable
@@ -107,7 +107,7 @@ begin
     select s.epoch, s.tenants_bound into v_epoch, v_is_bound from pawl_data.setting s where s.only_row;
     if v_is_bound then
         -- First, so that a role that is refused does not learn which sessions exist.
-        v_bound := pawl._bound_tenant();
+        v_bound := pawl._bound_tenant(p_verb);
     end if;
     select w.* into v_worker from pawl_data.worker w where w.session_id = p_session and w.ended_at is null;
     if not found then
@@ -125,7 +125,7 @@ begin
     return v_worker;
 end
 $$;
-comment on function pawl._session(bigint) is 'the row of a session that may act';
+comment on function pawl._session(bigint, text) is 'the row of a session that may act';
 
 -- Checks the report of a worker. Housekeeping of every session reads these reports, so a malformed one must not be stored.
 create or replace function pawl._check_running(p_running json)
@@ -202,7 +202,7 @@ as $$
 declare
     v_now timestamptz := pawl.now();
     v_worker pawl_data.worker;
-    v_bound text := pawl._bound_tenant();
+    v_bound text := pawl._bound_tenant('heartbeat');
     v_found boolean := false;
 begin
     perform pawl._only_read_committed('heartbeat');
@@ -218,7 +218,7 @@ begin
       and (v_bound is null or w.tenant = v_bound)
     returning w.* into v_worker;
     if not found then
-        perform pawl._session(session);
+        perform pawl._session(session, null);
         perform pawl._raise('PW005', format('session %s has ended', session), 'Register again.');
     end if;
     perform pawl._renew_queues(v_worker);
@@ -368,7 +368,7 @@ declare
     v_none boolean;
 begin
     perform pawl._only_read_committed('rest');
-    v_worker := pawl._session(session);
+    v_worker := pawl._session(session, 'rest');
     listen := rest.may_listen is not false and pawl._should_listen(v_worker, v_now);
     if rest.renew or not v_worker.idle or v_worker.listens <> listen then
         -- A heartbeat reports that no step lasts in the same way. A session that holds something sends heartbeats for that.
@@ -430,7 +430,7 @@ declare
     v_rung int := 0;
 begin
     perform pawl._only_read_committed('pass_on');
-    v_worker := pawl._session(session);
+    v_worker := pawl._session(session, 'pass_on');
     if not exists (
         select from pawl_data.worker w
         where w.listens and w.ended_at is null and w.session_id <> session and w.lease_until - v_now > w.lease / 2) then
@@ -508,7 +508,7 @@ begin
     -- would release tasks for a session of an older epoch. So A has its lock first, and B waits for A or A for B.
     -- guard:leave_epoch
     lock table pawl_data.task in row exclusive mode;
-    perform pawl._session(session);
+    perform pawl._session(session, 'leave');
     v_given := pawl._release_held(session, v_now, 10000, false, false);
     update pawl_data.worker w
     set ended_at = v_now, ended_why = 'left', idle = false, listens = false

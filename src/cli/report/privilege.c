@@ -37,7 +37,7 @@ static const struct {
         "pause_schedule resume_schedule "
         "delete_schedule backfill_schedule "
         "create_subscription pause_subscription resume_subscription delete_subscription "
-        "list_subscriptions "
+        "list_subscriptions create_token revoke_token list_tokens "
         "housekeep tick signal emit approve reject get_run result results list_runs history notes "
         "follow "
         "list_waits "
@@ -48,6 +48,8 @@ static const struct {
         "find list_states list_ended list_events "
         "list_schedules list_skips preview_schedule why_schedule metrics prometheus "
         "list_actions list_grants why doctor "},
+    /* It has also what producers, operators and readers have, for the callers that it acts for. */
+    {"gateway", " act_as_token "},
 };
 
 /* Every set has all of these. */

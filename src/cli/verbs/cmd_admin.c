@@ -131,7 +131,7 @@ const struct command cmd_admin[] = {
                     .value = "SET",
                     .choices = "producer worker operator reader",
                     .argument = "privilege_set",
-                    .summary = "producer, worker, operator or reader"},
+                    .summary = "producer, worker, operator, reader or gateway"},
                 {.kind = KIND_END},
             },
         .options =
@@ -152,7 +152,7 @@ const struct command cmd_admin[] = {
                     .value = "SET",
                     .choices = "producer worker operator reader",
                     .argument = "privilege_set",
-                    .summary = "producer, worker, operator or reader"},
+                    .summary = "producer, worker, operator, reader or gateway"},
                 {.kind = KIND_END},
             }},
     {.name = "role list",

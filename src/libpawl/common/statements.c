@@ -287,6 +287,14 @@ static const struct pw_stmt statements[] = {
         "pawl_call_delete_subscription",
         "select * from pawl.delete_subscription(name => $1, by => $2, tenant => coalesce($3, ''))",
         {0}, true},
+    [PW_STMT_CALL_CREATE_TOKEN] = {PW_STMT_CALL_CREATE_TOKEN, "pawl_call_create_token",
+        "select * from pawl.create_token(name => $1, digest => $2, rights => $3, tenant => $4, "
+        "expires => $5, by => $6)",
+        {0}, true},
+    [PW_STMT_CALL_REVOKE_TOKEN] = {PW_STMT_CALL_REVOKE_TOKEN, "pawl_call_revoke_token",
+        "select * from pawl.revoke_token(name => $1, by => $2, tenant => $3)", {0}, true},
+    [PW_STMT_CALL_ACT_AS_TOKEN] = {PW_STMT_CALL_ACT_AS_TOKEN, "pawl_call_act_as_token",
+        "select * from pawl.act_as_token(digest => $1)", {0}, true},
     [PW_STMT_CALL_HOUSEKEEP] = {PW_STMT_CALL_HOUSEKEEP, "pawl_call_housekeep",
         "select * from pawl.housekeep()", {0}, true},
     [PW_STMT_CALL_TICK] = {PW_STMT_CALL_TICK, "pawl_call_tick",
@@ -390,6 +398,8 @@ static const struct pw_stmt statements[] = {
         "select * from pawl.list_subscriptions(only_subscription => $1, only_tenant => $2, "
         "only_topic => $3, only_workflow => $4, cursor => $5, max_rows => coalesce($6, 100))",
         {0}, true},
+    [PW_STMT_CALL_LIST_TOKENS] = {PW_STMT_CALL_LIST_TOKENS, "pawl_call_list_tokens",
+        "select * from pawl.list_tokens(max_rows => coalesce($1, 1000))", {0}, true},
     [PW_STMT_CALL_METRICS] = {PW_STMT_CALL_METRICS, "pawl_call_metrics",
         "select * from pawl.metrics(only_workflow => $1, since => coalesce($2, interval '1 "
         "h'))",

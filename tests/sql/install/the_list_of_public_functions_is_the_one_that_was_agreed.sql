@@ -7,6 +7,7 @@ create temporary view current_api as
 select lower(format('%s(%s) returns %s', p.proname, pg_get_function_arguments(p.oid), coalesce(pg_get_function_result(p.oid), 'nothing'))) as f
 from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.proname not like '\_%' and p.proname not like 'test\_clock%';
 copy agreed from stdin;
+act_as_token(digest bytea) returns table(who text, rights text[], tenant text, expires_at timestamp with time zone)
 add_step(flow text, step text, deps text[] default '{}'::text[], options json default '{}'::json) returns text
 alter_workflow(name text, options json) returns void
 apply_flow(definition json, only_check boolean default false) returns table(change text, step text, was json, becomes json)
@@ -22,6 +23,7 @@ count_runs(only_workflow text default null::text, only_tenant text default null:
 create_flow(name text, runtime text default null::text, priority integer default 100, max_attempts integer default 5, base interval default '00:00:01'::interval, factor double precision default 2, cap interval default '00:10:00'::interval, jitter double precision default 0.2, run_timeout interval default null::interval, step_timeout interval default null::interval, description text default null::text, input_schema json default null::json) returns text
 create_schedule(name text, workflow text, cron text default null::text, every interval default null::interval, at timestamp with time zone default null::timestamp with time zone, zone text default 'utc'::text, input json default '{}'::json, tenant text default ''::text, priority integer default null::integer, metadata json default null::json, limit_key text default null::text, catch_up text default 'last'::text, catch_up_within interval default '1 day'::interval, overlap text default 'skip'::text, jitter interval default '00:00:00'::interval, starts_at timestamp with time zone default null::timestamp with time zone, ends_at timestamp with time zone default null::timestamp with time zone) returns text
 create_subscription(name text, topic text, workflow text, key text default null::text, match json default null::json, tenant text default ''::text, input text default 'payload'::text) returns text
+create_token(name text, digest bytea, rights text[], tenant text default null::text, expires interval default null::interval, by text default null::text) returns bigint
 create_workflow(name text, runtime text default null::text, priority integer default 100, max_attempts integer default 5, base interval default '00:00:01'::interval, factor double precision default 2, cap interval default '00:10:00'::interval, jitter double precision default 0.2, run_timeout interval default null::interval, step_timeout interval default null::interval, strict_order boolean default false, description text default null::text, key_limit integer default null::integer, fair boolean default false, input_schema json default null::json) returns text
 delete_flow(name text) returns text
 delete_schedule(name text, by text default null::text, tenant text default ''::text) returns text
@@ -95,7 +97,9 @@ resume_schedule(name text, by text default null::text, catch_up text default nul
 resume_subscription(name text, by text default null::text, tenant text default ''::text) returns text
 resume_workflow(name text, by text default null::text) returns text
 retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
+list_tokens(max_rows integer default 1000) returns table(token_id bigint, name text, rights text[], tenant text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, revoked_at timestamp with time zone)
 revoke_role(role_name name, privilege_set text) returns void
+revoke_token(name text, by text default null::text, tenant text default null::text) returns text
 rollback_retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
 rollback_skip(run uuid, step text, why text default null::text, by text default null::text) returns text
 set_lane(workflow text, limit_key text, key_limit integer default null::integer, weight integer default null::integer, why text default null::text, by text default null::text, tenant text default ''::text, key_rate text default null::text, key_burst integer default null::integer) returns text

@@ -60,12 +60,14 @@ insert into verb select format(c, :s, :'r', :f) from unnest(array[
     $$select pawl.pause_subscription('s') /* %1$s %2$L %3$s */$$,
     $$select pawl.resume_subscription('s') /* %1$s %2$L %3$s */$$,
     $$select pawl.delete_subscription('s') /* %1$s %2$L %3$s */$$,
+    $$select pawl.create_token('t', sha256('1'), '{reader}') /* %1$s %2$L %3$s */$$,
+    $$select pawl.revoke_token('t') /* %1$s %2$L %3$s */$$,
     $$select pawl.housekeep() /* %1$s %2$L %3$s */$$,
     $$select pawl.grant_role(current_user, 'reader') /* %1$s %2$L %3$s */$$,
     $$select pawl.revoke_role(current_user, 'reader') /* %1$s %2$L %3$s */$$]) c;
 create temporary table seen as
 select p.oid, p.proname from pg_proc p where p.pronamespace = 'pawl'::regnamespace and p.provolatile = 'v' and p.proname not like '\_%'
-  and p.proname not in ('now', 'make_id', 'trigger', 'trigger_many', 'emit', 'signal', 'approve', 'reject', 'record_step', 'held', 'tick', 'test_clock_set', 'test_clock_advance');
+  and p.proname not in ('now', 'make_id', 'trigger', 'trigger_many', 'emit', 'signal', 'approve', 'reject', 'record_step', 'held', 'tick', 'act_as_token', 'test_clock_set', 'test_clock_advance');
 begin isolation level repeatable read;
 select throws_ok(call, 'PW008', null, 'repeatable read: ' || split_part(split_part(call, '(', 1), ' ', -1)) from verb;
 commit;

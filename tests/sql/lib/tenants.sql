@@ -20,7 +20,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('slot_of', 'select pawl.slot_of({run}) is null', 'f', true),
     ('epoch', 'select pawl.epoch()', '1', true),
     ('step_token', 'select length(pawl.step_token({session}, {held}, 1, ''x'')) > 0', 't', true),
-    ('list_steps', 'select step from pawl.list_steps(''victim.steps'')', null, true),
+    ('list_steps', 'select step from pawl.list_steps(''victim.steps'')', null, false),
     -- Producers.
     ('trigger', 'select created from pawl.trigger(''victim.coded'', tenant => ''victim'')', 'PW001', false),
     ('trigger', 'select created from pawl.trigger(''victim.coded'', ''{"other": 1}'', key => ''canary-key'')', 't', false),
@@ -102,6 +102,11 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('pause_subscription', 'select pawl.pause_subscription(''canary-subscription'', tenant => ''victim'')', 'PW001', false),
     ('resume_subscription', 'select pawl.resume_subscription(''canary-subscription'')', 'PW001', false),
     ('delete_subscription', 'select pawl.delete_subscription(''canary-subscription'')', 'PW001', false),
+    ('create_token', 'select pawl.create_token(''foreign-made'', sha256(''1''), ''{reader}'', tenant => ''victim'')', 'PW001', false),
+    ('create_token', 'select pawl.create_token(''canary-token'', sha256(''1''), ''{reader}'') > 0', 't', false),
+    ('revoke_token', 'select pawl.revoke_token(''canary-token'')', 'PW001', false),
+    ('revoke_token', 'select pawl.revoke_token(''canary-token'', tenant => ''victim'')', 'PW001', false),
+    ('list_tokens', 'select * from pawl.list_tokens()', '', false),
     ('housekeep', 'select pawl.housekeep()', 'PW007', false),
     ('approve', 'select pawl.approve({run}, ''canary-approval'')', 'PW001', false),
     ('reject', 'select pawl.reject({run}, ''canary-approval'')', 'PW001', false),
@@ -139,7 +144,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('list_schedules', 'select * from pawl.list_schedules()', '', false),
     ('list_schedules', 'select * from pawl.list_schedules(only_tenant => ''victim'')', '', false),
     ('list_skips', 'select * from pawl.list_skips(''canary-schedule'')', 'PW001', false),
-    ('preview_schedule', 'select count(*) from pawl.preview_schedule(''0 0 * * *'')', '10', true),
+    ('preview_schedule', 'select count(*) from pawl.preview_schedule(''0 0 * * *'')', '10', false),
     ('preview_schedule', 'select * from pawl.preview_schedule(name => ''canary-schedule'')', 'PW001', false),
     ('why_schedule', 'select pawl.why_schedule(''canary-schedule'')', 'PW001', false),
     ('list_subscriptions', 'select * from pawl.list_subscriptions()', '', false),
@@ -152,6 +157,7 @@ insert into t.foreign_call (verb, call, outcome, is_shared) values
     ('list_grants', 'select * from pawl.list_grants()', 'PW007', false),
     ('doctor', 'select * from pawl.doctor()', 'PW007', false),
     -- The owner.
+    ('act_as_token', 'select who from pawl.act_as_token(sha256(''canary-token''))', '42501', false),
     ('grant_role', 'select pawl.grant_role(''{me}'', ''operator'')', '42501', false),
     ('revoke_role', 'select pawl.revoke_role(''{me}'', ''reader'')', '42501', false);
 insert into t.foreign_call (verb, call, outcome, creates) values
@@ -211,6 +217,7 @@ begin
     perform pawl.create_subscription('canary-subscription', 'canary-news', 'victim.coded', match => '{"/card": "canary-payload"}', tenant => 'victim');
     insert into t.victim_thing select 'event', false, e.event_id, pawl.make_id() from pawl.emit('canary-news', '{"card": "canary-payload"}', tenant => 'victim') e;
     insert into t.victim_thing values ('session', false, v_session, v_session + 1000);
+    perform pawl.create_token('canary-token', sha256('canary-token'), '{producer,operator,reader}', 'victim');
     perform pawl.create_schedule('canary-schedule', 'victim.coded', every => '1 day', tenant => 'victim', input => '{"card": "canary-input"}');
     insert into pawl_data.metric select q.workflow_id, pawl.now() - interval '1 min', 'victim', 5, 0, 0, 1, 1, 1 from pawl_data.workflow q where q.name = 'victim.coded';
     update pawl_data.worker w set tenant = 'victim' where w.session_id = v_session;
@@ -231,7 +238,7 @@ begin
     foreach v_query in array array['task x where tenant = ''victim''', 'run x where tenant = ''victim''', 'step x', 'note x', 'audit x', 'wait x where tenant = ''victim''',
             'signal x', 'event x where tenant = ''victim''', 'key x where tenant = ''victim''', 'worker x where tenant = ''victim''', 'topic x where tenant = ''victim''',
             'metric x', 'metric_total x', 'workflow x', 'queue x', 'pause x', 'flow_step x', 'setting x', 'granted x', 'action x where detail ->> ''tenant'' is distinct from ''foreign''', 'schedule x where tenant = ''victim''', 'schedule_skip x',
-            'subscription x where tenant = ''victim''', 'subscription_event x where tenant = ''victim''', 'subscription_held x'] loop
+            'subscription x where tenant = ''victim''', 'token x where tenant = ''victim''', 'subscription_event x where tenant = ''victim''', 'subscription_held x'] loop
         execute format('select md5(string_agg(x::text, '' '' order by x::text)) from pawl_data.%s', v_query) into v_part;
         v_digest := v_digest || coalesce(v_part, '-');
     end loop;

@@ -12,6 +12,7 @@ engine = (root / "sql/code/ground/grants.sql").read_text()
 engine = engine[engine.index("function pawl._functions_of("):]
 sql = {name: set(re.findall(r"'([a-z]\w*)'", verbs)) for name, verbs in re.findall(r"when '(\w+)' then array\[(.*?)\]", engine, re.S)}
 sql["common"] = set(re.findall(r"'(\w+)'", re.search(r"return array\[(.*?)\]", engine, re.S)[1]))
+sql["gateway"] = set(re.findall(r"\|\| '(\w+)'::text;", engine))
 command = (root / "src/cli/report/privilege.c").read_text()
 text = r'((?:"[^"]*"\s*)+)'
 c = {name: set(re.sub(r'"\s*"', "", verbs).strip('" \n').split()) for name, verbs in re.findall(r'\{"(\w+)",\s*' + text + r"\}", command)}
