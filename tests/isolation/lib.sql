@@ -427,7 +427,7 @@ begin
     select string_agg(pawl._state_name(r.status) || ' f' || r.fence, ' ' order by r.round)
     into v_rounds from pawl._runs(array[v_id]) r;
     if v_task.run_id is not null then
-        select concat_ws(' ', o.status, o.reason) into v_shown from pawl._overview(array[v_id], pawl.now()) o;
+        select concat_ws(' ', o.status, o.reason) into v_shown from pawl._overview(array[v_id], pawl.now(), null) o;
     end if;
     return coalesce(nullif(concat_ws(', ',
         case when v_task.run_id is not null then concat_ws(' ', v_shown,

@@ -41,7 +41,7 @@ as $$
 declare
     v_max int := case when p_bound is null then 10000 else 1000 end;
 begin
-    delete from pawl_data.token t where least(t.revoked_at, t.expires_at) < p_now - interval '30 days';
+    delete from pawl_data.token t where least(t.revoked_at, t.expires_at) < p_now - interval '720 hours';
     -- guard:tokens_max
     if v_max <= (select count(*) from pawl_data.token t where p_bound is null or t.tenant = p_bound) then
         perform pawl._raise('PW009', format('there are %s tokens', v_max), 'Revoke some. A token that was revoked or has expired counts for 30 days.');

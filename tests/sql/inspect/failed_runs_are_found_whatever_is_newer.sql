@@ -41,7 +41,7 @@ select is(failed(most => 2), 'late twice', 'as many as asked for');
 select is(failed(most => 2, cursor => (select run_id from made where name = 'twice')), 'tenants other', 'and the next');
 select results_eq($$select workflow, round, execution, key, worker, next_cursor = run_id, due_at is null and ended_at is not null and not ending and not rolling_back from pawl.list_runs(only_status => 'ERROR', max_rows => 2)$$,
     $$values ('a.flow', 1, 1, 'late', 'worker', true, true), ('a.flow', 2, 2, 'twice', 'worker', true, true)$$, 'with what a list shows');
-select results_eq($$select (l.*)::text from pawl.list_runs(only_status => 'ERROR') l$$, $$select (o.*, o.run_id)::text from made m, pawl._overview(array[m.run_id], pawl.now()) o where o.status = 'ERROR' order by o.run_id desc$$, 'the same as other lists show');
+select results_eq($$select (l.*)::text from pawl.list_runs(only_status => 'ERROR') l$$, $$select (o.*, o.run_id)::text from made m, pawl._overview(array[m.run_id], pawl.now(), null) o where o.status = 'ERROR' order by o.run_id desc$$, 'the same as other lists show');
 insert into pawl_data.run (run_id, round, status, priority, queue_id, fence, execution, triggered_at, ended_at, rolled_back, input_apart, tenant)
 select pawl._id_make(pawl.now() + g * interval '0.1 ms'), 1, 'e', 100, q.queue_id, 1, 1, pawl.now(), pawl.now(), false, false, ''
 from generate_series(1, 10500) g, pawl_data.queue q where q.name = 'busy.flow';

@@ -50,7 +50,7 @@ begin
     return array_to_string(v_all, ' ');
 end $$;
 create temp table overview as
-select o.* from pawl._overview(array(select run_id from pawl_data.task union select run_id from pawl_data.run union select run_id from pawl_data.run_kept), pawl.now()) o;
+select o.* from pawl._overview(array(select run_id from pawl_data.task union select run_id from pawl_data.run union select run_id from pawl_data.run_kept), pawl.now(), null) o;
 create function expected(f filter) returns text language sql as $$
     select coalesce(string_agg(o.run_id::text, ' ' order by o.run_id desc), '')
     from overview o

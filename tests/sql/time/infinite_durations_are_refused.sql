@@ -34,6 +34,7 @@ create temp table verb as select unnest(array[
     $$select pawl.create_schedule('s', 'test.flow', every => %L)$$,
     $$select pawl.create_schedule('s', 'test.flow', cron => '0 0 * * *', catch_up_within => %L)$$,
     $$select pawl.create_schedule('s', 'test.flow', cron => '0 0 * * *', jitter => %L)$$,
+    $$select pawl.create_token('t', sha256('t'), '{reader}', expires => %L)$$,
     $$select * from pawl.metrics(since => %L)$$, $$select * from pawl.count_runs(since => %L)$$]) as call;
 create temp table wait as select format(c, :s, :'r', :f) as call from unnest(array[
     $$select * from pawl.sleep(%1$s, %2$L, %3$s, 'x', %%L)$$,

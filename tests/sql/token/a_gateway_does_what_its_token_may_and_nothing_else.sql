@@ -75,6 +75,14 @@ begin;
 select set_config('pawl.acting', 'x', true) \g /dev/null
 select throws_ok('select * from pawl.list_runs()', '42501', 'setting pawl.acting was not written by pawl.act_as_token() in this transaction', 'a text that is no stamp');
 commit;
+reset session authorization;
+-- A stamp that is right but for the backend.
+begin;
+select pawl.act_as_token(sha256('root')) \g /dev/null
+select (substr(current_setting('pawl.acting'), 66)::jsonb || '{"pid": 1}')::text as content \gset
+select set_config('pawl.acting', pawl._stamp_digest(:'content') || ' ' || :'content', true) \g /dev/null
+select throws_ok('select * from pawl.list_runs()', '42501', 'setting pawl.acting was not written by pawl.act_as_token() in this transaction', 'a stamp of another backend');
+commit;
 
 -- Ways round the gateway.
 set session authorization :"member";
@@ -120,6 +128,21 @@ select throws_ok('select * from pawl.register(''w'', ''{*}'')', '42501', 'token:
 commit;
 select lives_ok(format('select pawl.grant_role(%L, %L)', :'login', 'operator'), 'until the end of the transaction');
 reset session authorization;
+
+-- A worker that ticks continues a bulk of a token, whose rights it does not have.
+select pawl.create_token('op', sha256('op'), '{operator}') \g /dev/null
+select pawl.grant_role(:'bound', 'worker', 'other') \g /dev/null
+select pawl.revoke_role(:'bound', 'reader') \g /dev/null
+set session authorization :"gw";
+begin;
+select from pawl.act_as_token(sha256('op'));
+select pawl.begin_bulk('cancel', '{"tenant": "other"}') as bulk \gset
+commit;
+set session authorization :"bound";
+call pawl.tick(true);
+reset session authorization;
+select is((select format('%s %s', b.started_by, b.answers) from pawl.list_bulks() b), 'token:op {"ok": 1}', 'a bulk is done by whoever ticks');
+select is((select h.who from pawl.history(:'theirs') h where h.what = 'cancel'), format('token:op (bulk %s)', :'bulk'), 'and its token is recorded');
 
 -- Tokens end.
 select pawl.revoke_token('ci') \g /dev/null

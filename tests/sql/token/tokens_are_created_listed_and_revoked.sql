@@ -40,7 +40,7 @@ select lives_ok('select pawl.create_token(''b'', sha256(''b''), ''{operator}'')'
 select lives_ok('select pawl.create_token(''p'', sha256(''bp''), ''{reader}'')', 'may use a name that another tenant has');
 select throws_ok('select pawl.create_token(''c'', sha256(''c''), ''{reader}'', ''other'')', 'PW001', null, 'names no other tenant');
 select throws_ok('select pawl.revoke_token(''o'')', 'PW001', null, 'revokes no token of others');
-select is((select string_agg(l.name || ' ' || l.tenant, ', ' order by l.token_id) from pawl.list_tokens() l), 'b acme, p acme', 'and sees its own');
+select is((select string_agg(concat_ws(' ', l.name, l.tenant), ', ' order by l.token_id) from pawl.list_tokens() l), 'b acme, p acme', 'and sees its own');
 reset session authorization;
 select pawl.grant_role(:'gw', 'gateway') \g /dev/null
 set session authorization :"gw";
