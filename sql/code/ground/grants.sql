@@ -149,19 +149,47 @@ language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
+declare
+    v_all_seen boolean := true;
 begin
+    if exists (select from pawl_data.granted g where g.tenant is not null or g.privilege_set = 'gateway') then
+        perform pawl._look_up_callers();
+        return;
+    end if;
+    if not (select s.tenants_bound from pawl_data.setting s where s.only_row) then
+        return;
+    end if;
+    -- 1. A creates a token, and sees that callers are looked up. 2. B revokes the last gateway. 3. A commits. B does not see A's token, so
+    -- callers would not be looked up though there is a token. With the lock B sees all tokens, or leaves it as it is; a later token waits
+    -- for B. B waits for no other transaction, because an operator's could stay open.
+    -- guard:token_seen
+    begin
+        lock table pawl_data.token in share mode nowait;
+    exception
+        when lock_not_available then
+            v_all_seen := false;
+    end;
     update pawl_data.setting s
-    set tenants_bound = b.bound
-    from (
-        select exists (select from pawl_data.granted g where g.tenant is not null or g.privilege_set = 'gateway')
-               -- The owner, too, can act for a token.
-               -- guard:token_binds
-               or exists (select from pawl_data.token)
-    ) b (bound)
-    where s.only_row and s.tenants_bound <> b.bound;
+    set tenants_bound = false
+    -- The owner, too, can act for a token.
+    -- guard:token_binds
+    where s.only_row and v_all_seen and not exists (select from pawl_data.token);
 end
 $$;
 comment on function pawl._note_bound() is 'notes whether callers have to be looked up';
+
+-- From the commit on, callers are looked up. Locks the row only if they were not.
+create or replace function pawl._look_up_callers()
+returns void
+language plpgsql
+volatile
+set search_path to pg_catalog, pg_temp
+as $$
+begin
+    update pawl_data.setting s set tenants_bound = true where s.only_row and not s.tenants_bound;
+end
+$$;
+comment on function pawl._look_up_callers() is 'notes that callers have to be looked up';
 
 -- Lets one grant run at a time. 1. A and B grant. 2. B waits for A, to write whether any role is bound. 3. If B waits only in the statement
 -- that writes it, that statement still sees the grants as they were before A. So B would write an outdated value.

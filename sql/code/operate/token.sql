@@ -31,24 +31,53 @@ end
 $$;
 comment on function pawl._check_given(text[]) is 'refuses a right that the caller does not have itself';
 
--- Refuses a token when there are as many as there may be, and forgets those that ended long ago.
-create or replace function pawl._limit_tokens(p_bound text, p_now timestamptz)
+-- Refuses a token if its tenant has as many as it may have, and forgets those of the tenant that ended long ago. Tokens without a tenant count
+-- together.
+create or replace function pawl._limit_tokens(p_tenant text, p_max int, p_now timestamptz)
 returns void
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
 as $$
-declare
-    v_max int := case when p_bound is null then 10000 else 1000 end;
 begin
-    delete from pawl_data.token t where least(t.revoked_at, t.expires_at) < p_now - interval '720 hours';
+    delete from pawl_data.token t
+    where t.token_id = any (array(
+        select o.token_id from pawl_data.token o
+        where least(o.revoked_at, o.expires_at) < p_now - interval '720 hours' and o.tenant is not distinct from p_tenant
+        limit 1000
+        -- guard:tokens_skip_locked
+        for update skip locked));
+    -- 1. A, a tenant's operator, creates tokens in a loop. 2. B, of another tenant, needs one. So each tenant has its own number.
     -- guard:tokens_max
-    if v_max <= (select count(*) from pawl_data.token t where p_bound is null or t.tenant = p_bound) then
-        perform pawl._raise('PW009', format('there are %s tokens', v_max), 'Revoke some. A token that was revoked or has expired counts for 30 days.');
+    if p_max <= (select count(*) from pawl_data.token t where t.tenant is not distinct from p_tenant) then
+        perform pawl._raise('PW009', format('there are %s tokens of the tenant', p_max), 'Revoke some. A token that was revoked or has expired counts for 30 days.');
     end if;
 end
 $$;
-comment on function pawl._limit_tokens(text, timestamptz) is 'refuses more tokens than there may be';
+comment on function pawl._limit_tokens(text, int, timestamptz) is 'refuses more tokens than there may be';
+
+-- The number of a token that was created before, if it is the same, or an error.
+create or replace function pawl._same_token(p_name text, p_digest bytea, p_rights text[], p_tenant text)
+returns bigint
+language plpgsql
+stable
+set search_path to pg_catalog, pg_temp
+as $$
+declare
+    v_old pawl_data.token;
+begin
+    select t.* into v_old from pawl_data.token t
+    where t.name = p_name and t.tenant is not distinct from p_tenant and t.revoked_at is null;
+    if v_old.digest = p_digest and v_old.rights = p_rights then
+        return v_old.token_id;
+    end if;
+    -- guard:token_once
+    perform pawl._raise('PW003', case when v_old.token_id is null then 'the digest is that of another token'
+        else format('token "%s" exists', p_name) end, 'Revoke it first, or use another name and a new token.');
+    return null;
+end
+$$;
+comment on function pawl._same_token(text, bytea, text[], text) is 'the number of a token that was created before';
 
 create or replace function pawl.create_token(
     name text, digest bytea, rights text[], tenant text default null, expires interval default null, by text default null)
@@ -64,7 +93,6 @@ declare
     v_bound text;
     v_tenant text := tenant;
     v_rights text[] := array(select distinct r from unnest(rights) r order by r);
-    v_old pawl_data.token;
     v_id bigint;
 begin
     perform pawl._only_read_committed('create_token');
@@ -86,23 +114,16 @@ begin
         perform pawl._raise('PW003', 'expires must be more than 0 and at most 100 years');
     end if;
     perform pawl._check_given(v_rights);
-    -- One at a time: then the name and the digest are free or not, and tenants_bound is what the tokens are.
-    perform pawl._hold_grants();
-    perform pawl._limit_tokens(v_bound, v_now);
-    select t.* into v_old from pawl_data.token t
-    where t.name = create_token.name and t.tenant is not distinct from v_tenant and t.revoked_at is null;
-    if v_old.digest = create_token.digest and v_old.rights = v_rights then
-        return v_old.token_id;
-    end if;
-    if v_old.token_id is not null or exists (select from pawl_data.token t where t.digest = create_token.digest) then
-        -- guard:token_once
-        perform pawl._raise('PW003', case when v_old.token_id is null then 'the digest is that of another token'
-            else format('token "%s" exists', name) end, 'Revoke it first, or use another name and a new token.');
-    end if;
+    perform pawl._limit_tokens(v_tenant, case when v_bound is null then 10000 else 1000 end, v_now);
     insert into pawl_data.token (name, digest, rights, tenant, created_at, created_by, expires_at)
     values (create_token.name, create_token.digest, v_rights, v_tenant, v_now, pawl._by(by), pawl._shift(v_now, expires))
+    on conflict do nothing
     returning token_id into v_id;
-    perform pawl._note_bound();
+    if v_id is null then
+        return pawl._same_token(name, digest, v_rights, v_tenant);
+    end if;
+    -- After the insert, whose lock _note_bound() meets.
+    perform pawl._look_up_callers();
     insert into pawl_data.action (at, what, who, detail)
     values (v_now, 'create_token', pawl._by(by), json_build_object('token', name, 'rights', v_rights, 'tenant', v_tenant, 'expires', expires));
     return v_id;
@@ -111,9 +132,9 @@ $$;
 comment on function pawl.create_token(text, bytea, text[], text, interval, text) is
 'Creates a token for callers of a gateway (see act_as_token), and returns its number. The caller makes at least 32 random bytes, and sends the SHA-256 of the token as digest: the database never has the token. rights: one or more of producer, operator and reader; the caller must have each of them itself. With tenant the token works in that tenant only; a token that a bound caller creates always works in the tenant of the caller. It expires after expires (null: never). Tokens of a tenant have different names, and so have those without one.
 If repeated: returns the same number, with the same name, digest, rights and tenant.
-Locks: the row of settings, until the end of the transaction: other grants and tokens wait.
-Errors: PW001 another tenant than the caller''s, PW003 bad argument, or the name or the digest is that of another token, PW008 isolation level, PW009 there are 10,000 tokens, or 1,000 of the caller''s tenant; 42501 the caller lacks a right that it gives, 55P03 another grant has been in progress for ten seconds: call it again.
-Limits: the number of tokens.';
+Locks: a new row of its name; waits for another transaction that creates the same, ten seconds at most. The first token where no role is a gateway or bound to a tenant: the row of settings, until the end of the transaction.
+Errors: PW001 another tenant than the caller''s, PW003 bad argument, or the name or the digest is that of another token, PW008 isolation level, PW009 the tenant has as many tokens as it may have; 42501 the caller lacks a right that it gives, 55P03 another transaction is creating it: call it again.
+Limits: 10,000 tokens of each tenant, and as many without one; a role that is bound to a tenant creates at most 1,000.';
 
 create or replace function pawl.revoke_token(name text, by text default null, tenant text default null)
 returns text
@@ -164,7 +185,7 @@ Locks: the row of the token.
 Errors: PW001 no such token, PW003 several tenants have a token of that name, PW008 isolation level.
 Limits: the cost is constant.';
 
-create or replace function pawl.list_tokens(max_rows int default 1000)
+create or replace function pawl.list_tokens(cursor bigint default null, max_rows int default 100)
 returns table (token_id bigint, name text, rights text[], tenant text, created_at timestamptz, created_by text, expires_at timestamptz, revoked_at timestamptz)
 language plpgsql
 stable
@@ -179,14 +200,14 @@ begin
     select t.token_id, t.name, t.rights, t.tenant, t.created_at, t.created_by, t.expires_at, t.revoked_at
     from pawl_data.token t
     -- guard:list_tokens_tenant
-    where v_bound is null or t.tenant = v_bound
+    where (v_bound is null or t.tenant = v_bound) and (cursor is null or t.token_id < cursor)
     order by t.token_id desc
-    limit least(greatest(max_rows, 0), 10000);
+    limit least(greatest(max_rows, 0), 1000);
 end
 $$;
-comment on function pawl.list_tokens(int) is
-'Tokens for callers of a gateway, the newest first, with their rights, tenant (null: any), and when they were created, by whom, expire and were revoked. A token that was revoked or has expired is listed for at least 30 days. Neither tokens nor their digests are listed.
+comment on function pawl.list_tokens(bigint, int) is
+'Tokens for callers of a gateway, the newest first, with their rights, tenant (null: any), and when they were created, by whom, expire and were revoked. A token that was revoked or has expired is listed for at least 30 days. Neither tokens nor their digests are listed. Pass the last token_id as cursor to continue.
 If repeated: returns the same, or what has happened since.
 Locks: none.
 Errors: none.
-Limits: 10,000 rows.';
+Limits: 1,000 rows.';

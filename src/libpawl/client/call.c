@@ -136,7 +136,7 @@ static const struct pw_verb verbs[] = {
     {"why_schedule", PW_STMT_CALL_WHY_SCHEDULE, true, {"name", "tenant"}},
     {"list_subscriptions", PW_STMT_CALL_LIST_SUBSCRIPTIONS, true,
         {"only_subscription", "only_tenant", "only_topic", "only_workflow", "cursor", "max_rows"}},
-    {"list_tokens", PW_STMT_CALL_LIST_TOKENS, true, {"max_rows"}},
+    {"list_tokens", PW_STMT_CALL_LIST_TOKENS, true, {"cursor", "max_rows"}},
     {"metrics", PW_STMT_CALL_METRICS, true, {"only_workflow", "since"}},
     {"prometheus", PW_STMT_CALL_PROMETHEUS, true, {}},
     {"list_grants", PW_STMT_CALL_LIST_GRANTS, true, {}},

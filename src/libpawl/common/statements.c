@@ -399,7 +399,7 @@ static const struct pw_stmt statements[] = {
         "only_topic => $3, only_workflow => $4, cursor => $5, max_rows => coalesce($6, 100))",
         {0}, true},
     [PW_STMT_CALL_LIST_TOKENS] = {PW_STMT_CALL_LIST_TOKENS, "pawl_call_list_tokens",
-        "select * from pawl.list_tokens(max_rows => coalesce($1, 1000))", {0}, true},
+        "select * from pawl.list_tokens(cursor => $1, max_rows => coalesce($2, 100))", {0}, true},
     [PW_STMT_CALL_METRICS] = {PW_STMT_CALL_METRICS, "pawl_call_metrics",
         "select * from pawl.metrics(only_workflow => $1, since => coalesce($2, interval '1 "
         "h'))",

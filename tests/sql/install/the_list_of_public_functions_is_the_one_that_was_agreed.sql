@@ -97,7 +97,7 @@ resume_schedule(name text, by text default null::text, catch_up text default nul
 resume_subscription(name text, by text default null::text, tenant text default ''::text) returns text
 resume_workflow(name text, by text default null::text) returns text
 retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
-list_tokens(max_rows integer default 1000) returns table(token_id bigint, name text, rights text[], tenant text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, revoked_at timestamp with time zone)
+list_tokens(cursor bigint default null::bigint, max_rows integer default 100) returns table(token_id bigint, name text, rights text[], tenant text, created_at timestamp with time zone, created_by text, expires_at timestamp with time zone, revoked_at timestamp with time zone)
 revoke_role(role_name name, privilege_set text) returns void
 revoke_token(name text, by text default null::text, tenant text default null::text) returns text
 rollback_retry(runs uuid[], by text default null::text) returns table(run_id uuid, answer text)
