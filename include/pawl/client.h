@@ -42,6 +42,23 @@ PAWL_API PAWL_MUST_USE pawl_status pawl_client_open(
 PAWL_API void pawl_client_close(pawl_client *client);
 
 /*
+ * Makes all later calls of this client act as a token: with the rights and the tenant of the token, which
+ * narrow those of the database role. For servers that call on behalf of others. digest is the SHA-256 of
+ * the text of the token, 32 bytes, and is copied; an empty digest ends the acting. Sends nothing.
+ *
+ * Each later call sends pawl.act_as_token() with its statement, in the same transaction and round trip,
+ * also when the library resends it. So the database decides at each call: a token that was revoked is
+ * refused from then on. The call then returns PAWL_EFORBIDDEN with the SQLSTATE 28000; a token without
+ * the right for a call gets PAWL_EFORBIDDEN with another SQLSTATE. The verb tick returns PAWL_EINVAL.
+ *
+ * Returns PAWL_EINVAL if digest has another size; the client then acts as before.
+ *
+ * Tests: tests/integration/tokens
+ */
+PAWL_API PAWL_MUST_USE pawl_status pawl_client_act_as_token(
+    pawl_client *client, pawl_bytes digest, pawl_error **error);
+
+/*
  * The arguments of a trigger: a workflow, and one input or many. One thread at a time may use it, for
  * any number of calls.
  */

@@ -30,15 +30,23 @@ enum {
     LOOK_AGAIN_US = 1000000,
 };
 
+/* The results that arrive ahead of those of a request's own statement, in this order. */
+enum {
+    AHEAD_SETTINGS = 1,      /* of settings_sql */
+    AHEAD_PREPARE_FIRST = 2, /* of preparing the first statement */
+    AHEAD_FIRST = 4,         /* of that statement */
+    AHEAD_PREPARE = 8        /* of preparing the request's own statement */
+};
+
 /* A request that was sent. */
 struct request {
     struct pw_list link;
     struct pw_reply reply;
-    int number;     /* of the statement; -1 for one that is never prepared */
-    bool named;     /* a prepared statement is used */
-    bool setting;   /* the next result is that of settings_sql */
-    bool preparing; /* the next result is that of preparing it */
-    bool check;     /* our own: whether there is a pooler */
+    int number;       /* of the statement; -1 for one that is never prepared */
+    int first_number; /* of the first statement, if there is one */
+    unsigned ahead;   /* AHEAD_*: results that have not arrived yet */
+    bool named;       /* prepared statements are used */
+    bool check;       /* our own: whether there is a pooler */
 };
 
 struct pw_conn {
@@ -196,13 +204,14 @@ stop_preparing(struct pw_conn *conn, struct request *request)
 {
     const char *sqlstate = request->reply.error.sqlstate;
     bool missing = strcmp(sqlstate, "26000") == 0;
+    int number = (request->ahead & AHEAD_FIRST) != 0 ? request->first_number : request->number;
 
     if (!request->named ||
         (!missing && strcmp(sqlstate, "42P05") != 0 && strcmp(sqlstate, "0A000") != 0))
         return;
     request->reply.error.retryable = true;
     /* This request was sent after another one, which failed to prepare the statement: nothing is wrong with preparing as such. */
-    if (missing && !conn->prepared[request->number])
+    if (missing && !conn->prepared[number])
         return;
     conn->unnamed = true;
 }
@@ -230,7 +239,9 @@ take_error(struct pw_conn *conn, struct request *request, const PGresult *result
     /* guard:read_only_told */
     if (conn->read_only && strcmp(request->reply.error.sqlstate, "25006") == 0)
         pw_fault_read_only(&request->reply.error);
-    if (request->preparing)
+    if ((request->ahead & AHEAD_PREPARE_FIRST) != 0)
+        conn->prepared[request->first_number] = false;
+    if ((request->ahead & AHEAD_PREPARE) != 0)
         conn->prepared[request->number] = false;
     stop_preparing(conn, request);
 }
@@ -302,12 +313,8 @@ take_result(struct pw_conn *conn, struct request *request, PGresult *result)
         break;
     case PGRES_COMMAND_OK:
     case PGRES_TUPLES_OK:
-        if (request->setting) {
-            request->setting = false;
-            break;
-        }
-        if (request->preparing) {
-            request->preparing = false;
+        if (request->ahead != 0) {
+            request->ahead &= request->ahead - 1;
             break;
         }
         pw_rows_done(&request->reply.rows);
@@ -379,15 +386,9 @@ exchange(struct pw_conn *conn)
         break_conn(conn);
 }
 
-/* A procedure commits, and up to PostgreSQL 15 it also commits what was sent before it in its transaction. So nothing is sent before it. */
-static bool
-is_call(const struct pw_stmt *stmt)
-{
-    return strncmp(stmt->sql, "call ", 5) == 0;
-}
-
 static struct request *
-new_request(struct pw_conn *conn, const struct pw_stmt *stmt, void *tag)
+new_request(
+    struct pw_conn *conn, const struct pw_conn_first *first, const struct pw_stmt *stmt, void *tag)
 {
     struct request *request = pw_calloc(1, sizeof(*request));
 
@@ -396,46 +397,70 @@ new_request(struct pw_conn *conn, const struct pw_stmt *stmt, void *tag)
     request->reply.tag = tag;
     request->number = stmt->number;
     request->named = !conn->unnamed && stmt->number >= 0;
-    request->preparing = request->named && !conn->prepared[stmt->number];
+    if (request->named && !conn->prepared[stmt->number])
+        request->ahead |= AHEAD_PREPARE;
+    if (first != NULL) {
+        request->first_number = first->stmt->number;
+        request->ahead |= AHEAD_FIRST;
+        if (request->named && !conn->prepared[first->stmt->number])
+            request->ahead |= AHEAD_PREPARE_FIRST;
+    }
+    /* Up to PostgreSQL 15, a procedure also commits what was sent ahead of it in its transaction. So nothing is sent ahead of it. */
     /* guard:settings */
-    request->setting = conn->unusual && stmt->number >= 0 && !is_call(stmt);
+    if (conn->unusual && stmt->number >= 0 && !pw_stmt_is_call(stmt))
+        request->ahead |= AHEAD_SETTINGS;
     return request;
 }
 
-/* libpq's own queue is half written if this fails, so the caller breaks the connection. */
+/* Sends one statement. libpq's own queue is half written if this fails, so the caller breaks the connection. */
 static bool
-send_statement(struct pw_conn *conn, const struct request *request, const struct pw_stmt *stmt,
+send_statement(struct pw_conn *conn, bool named, bool prepare, const struct pw_stmt *stmt,
     const struct pw_params *params)
 {
     int format = stmt->as_text ? 0 : 1;
 
-    if (request->setting &&
-        PQsendQueryParams(conn->pq, settings_sql, 0, NULL, NULL, NULL, NULL, 0) == 0)
-        return false;
-    if (!request->named)
+    if (!named)
         return PQsendQueryParams(conn->pq, stmt->sql, params->count, stmt->types, params->values,
                    params->sizes, params->formats, format) != 0;
-    if (request->preparing &&
-        PQsendPrepare(conn->pq, stmt->name, stmt->sql, params->count, stmt->types) == 0)
+    if (prepare && PQsendPrepare(conn->pq, stmt->name, stmt->sql, params->count, stmt->types) == 0)
         return false;
     return PQsendQueryPrepared(conn->pq, stmt->name, params->count, params->values, params->sizes,
                params->formats, format) != 0;
 }
 
+/* Sends all statements of a request. There is no sync between them, so they share one transaction. */
+static bool
+send_statements(struct pw_conn *conn, const struct request *request,
+    const struct pw_conn_first *first, const struct pw_stmt *stmt, const struct pw_params *params)
+{
+    unsigned ahead = request->ahead;
+
+    if ((ahead & AHEAD_SETTINGS) != 0 &&
+        PQsendQueryParams(conn->pq, settings_sql, 0, NULL, NULL, NULL, NULL, 0) == 0)
+        return false;
+    if (first != NULL &&
+        !send_statement(
+            conn, request->named, (ahead & AHEAD_PREPARE_FIRST) != 0, first->stmt, first->params))
+        return false;
+    return send_statement(conn, request->named, (ahead & AHEAD_PREPARE) != 0, stmt, params);
+}
+
 /* The request belongs to the connection from here on. */
 static bool
-send_request(struct pw_conn *conn, struct request *request, const struct pw_stmt *stmt,
-    const struct pw_params *params)
+send_request(struct pw_conn *conn, struct request *request, const struct pw_conn_first *first,
+    const struct pw_stmt *stmt, const struct pw_params *params)
 {
     pw_list_add_tail(&conn->pending, &request->link);
     if (!request->check)
         conn->in_flight++;
-    if (!send_statement(conn, request, stmt, params) || PQpipelineSync(conn->pq) == 0 ||
+    if (!send_statements(conn, request, first, stmt, params) || PQpipelineSync(conn->pq) == 0 ||
         !flush(conn)) {
         break_conn(conn);
         return false;
     }
-    if (request->preparing)
+    if ((request->ahead & AHEAD_PREPARE_FIRST) != 0)
+        conn->prepared[request->first_number] = true;
+    if ((request->ahead & AHEAD_PREPARE) != 0)
         conn->prepared[request->number] = true;
     return true;
 }
@@ -452,7 +477,7 @@ begin_check(struct pw_conn *conn)
         break_conn(conn);
         return;
     }
-    request = new_request(conn, &check_stmt, NULL);
+    request = new_request(conn, NULL, &check_stmt, NULL);
     if (request == NULL) {
         pw_error_oom(&conn->error);
         break_conn(conn);
@@ -462,7 +487,7 @@ begin_check(struct pw_conn *conn)
     conn->checking = true;
     pw_params_init(&params);
     pw_params_int4(&params, PQbackendPID(conn->pq));
-    (void)send_request(conn, request, &check_stmt, &params);
+    (void)send_request(conn, request, NULL, &check_stmt, &params);
 }
 
 /* libpq must not be asked before the descriptor is ready: it would take that for a failure. */
@@ -634,10 +659,18 @@ int
 pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
     void *tag, struct pw_error *err)
 {
+    return pw_conn_send_with(conn, NULL, stmt, params, tag, err);
+}
+
+int
+pw_conn_send_with(struct pw_conn *conn, const struct pw_conn_first *first,
+    const struct pw_stmt *stmt, const struct pw_params *params, void *tag, struct pw_error *err)
+{
     struct request *request;
     bool sent;
 
     assert(stmt->number < PW_STMTS_MAX);
+    assert(first == NULL || (stmt->number >= 0 && !pw_stmt_is_call(stmt)));
     if (conn->state != PW_CONN_READY) {
         pw_error_set(err, PAWL_ECONN, "the connection is not ready");
         if (err != NULL && conn->state == PW_CONN_BROKEN)
@@ -653,13 +686,13 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
         pw_error_set(err, PAWL_EBUSY, "too many requests wait for a reply");
         return PAWL_EBUSY;
     }
-    request = new_request(conn, stmt, tag);
+    request = new_request(conn, first, stmt, tag);
     if (request == NULL) {
         pw_error_oom(err);
         return PAWL_ENOMEM;
     }
     enter(conn);
-    sent = send_request(conn, request, stmt, params);
+    sent = send_request(conn, request, first, stmt, params);
     leave(conn);
     if (!sent && err != NULL)
         *err = conn->error;

@@ -87,6 +87,20 @@ bool pw_conn_unverified(const struct pw_conn *conn);
 int pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
     void *tag, struct pw_error *err);
 
+/* A statement that prepares the transaction of a request, with its parameters. */
+struct pw_conn_first {
+    const struct pw_stmt *stmt;
+    const struct pw_params *params;
+};
+
+/*
+ * Sends a request as pw_conn_send() does, with another statement ahead of it, in the same transaction and the same round trip. Rows of the
+ * first statement are discarded. If it fails, the request is not executed, and the reply has the error of the first statement. first may be
+ * NULL; with it, the request must not call a procedure.
+ */
+int pw_conn_send_with(struct pw_conn *conn, const struct pw_conn_first *first,
+    const struct pw_stmt *stmt, const struct pw_params *params, void *tag, struct pw_error *err);
+
 /*
  * Sends LISTEN for the channel of a worker session; it is replied to like any request. Its text contains the number of the session, because
  * a channel cannot be a parameter.

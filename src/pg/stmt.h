@@ -4,10 +4,12 @@
 #define PW_PG_STMT_H
 
 #include <stdbool.h>
+#include <string.h>
 
 /* Types of parameters that we send, by PostgreSQL's numbers; they are the same on every server. */
 enum pw_type {
     PW_TYPE_BOOL = 16,
+    PW_TYPE_BYTEA = 17,
     PW_TYPE_INT8 = 20,
     PW_TYPE_INT4 = 23,
     PW_TYPE_TEXT = 25,
@@ -32,6 +34,13 @@ struct pw_stmt {
     unsigned types[PW_PARAMS_MAX + 1];
     bool as_text; /* results as text instead of binary */
 };
+
+/* Returns true if a statement calls a procedure. A procedure commits, so no statement can share its transaction. */
+static inline bool
+pw_stmt_is_call(const struct pw_stmt *stmt)
+{
+    return strncmp(stmt->sql, "call ", 5) == 0;
+}
 
 /* The largest number of a statement, plus one. */
 enum {

@@ -165,8 +165,8 @@ note_request(const struct pw_stmt *stmt, const struct pw_params *params, int tur
 }
 
 int
-pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_params *params,
-    void *tag, struct pw_error *err)
+pw_conn_send_with(struct pw_conn *conn, const struct pw_conn_first *first,
+    const struct pw_stmt *stmt, const struct pw_params *params, void *tag, struct pw_error *err)
 {
     (void)conn;
     memset(&fake_conn.reply, 0, sizeof(fake_conn.reply));
@@ -192,6 +192,8 @@ pw_conn_send(struct pw_conn *conn, const struct pw_stmt *stmt, const struct pw_p
     }
     assert_true(fake_conn.turn_at < fake_conn.turn_count);
     note_request(stmt, params, fake_conn.turn_at);
+    fake_conn.acted[fake_conn.turn_at] =
+        first != NULL && first->stmt->number == PW_STMT_ACT_AS_TOKEN;
     fake_conn.sends++;
     fake_conn.turn = &fake_conn.turns[fake_conn.turn_at++];
     if (fake_conn.turn->what == FAKE_SEND_NO_MEMORY) {

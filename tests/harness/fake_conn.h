@@ -42,6 +42,8 @@ extern struct fake_conn {
     int turn_count;
     int turn_at;
     int opens, closes, sends, clocks;
+    bool acted
+        [FAKE_TURNS_MAX]; /* of each request: whether pawl.act_as_token() was sent ahead of it */
     bool last_bool[FAKE_TURNS_MAX];  /* of each request: whether its last boolean is true */
     int64_t sent_us[FAKE_TURNS_MAX]; /* and when it was sent */
     int64_t id_ms[FAKE_TURNS_MAX];   /* and the time in its id, if it triggers one run */

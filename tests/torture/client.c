@@ -441,6 +441,55 @@ cancel_run(void)
     return good;
 }
 
+/* --- tokens --- */
+
+static const char token_digest[] = "0123456789abcdef0123456789abcdef";
+
+static void
+prepare_token(void)
+{
+    bench_do(torture_database(), "select pawl.create_workflow('torture.token')");
+    bench_do(torture_database(),
+        "select pawl.create_token('torture', '0123456789abcdef0123456789abcdef'::bytea, "
+        "'{producer}', 'acme')");
+}
+
+static bool
+act_as_token(void)
+{
+    pawl_client *client = open_client();
+    pawl_trigger *trigger = client == NULL ? NULL : pawl_trigger_new("torture.token");
+    pawl_error *error = NULL;
+    char run_id[PAWL_ID_SIZE] = "";
+    char *tenant;
+    bool good = trigger != NULL;
+
+    if (good)
+        good = torture_ok(pawl_client_act_as_token(client, pawl_text(token_digest), &error), &error,
+            "pawl_client_act_as_token");
+    if (good)
+        good = torture_ok(pawl_client_trigger(client, trigger, run_id, NULL, &error), &error,
+            "trigger as a token");
+    if (good) {
+        /* Whatever failed, and however often it was sent: not once without the token. */
+        tenant = torture_text("select tenant from pawl.get_run($1::uuid)", run_id);
+        (void)torture_check(strcmp(tenant, "acme") == 0, "the tenant is \"%s\"", tenant);
+        free(tenant);
+        good = torture_is(pawl_client_call(client, "list_runs", NULL, NULL, 0, NULL, &error),
+            PAWL_EFORBIDDEN, &error, "a verb that is not its right");
+    }
+    if (good)
+        good = torture_is(pawl_client_call(client, "tick", NULL, NULL, 0, NULL, &error),
+            PAWL_EINVAL, &error, "a procedure as a token");
+    (void)torture_check(race_count(torture_database(),
+                            "select count(*) from pawl.list_runs('torture.token') where tenant <> "
+                            "'acme'") == 0,
+        "a run was triggered without the token");
+    pawl_trigger_free(trigger);
+    pawl_client_close(client);
+    return good;
+}
+
 /* --- any other verb --- */
 
 static bool
@@ -512,6 +561,7 @@ main(int argc, char **argv)
         {.name = "emit", .prepare = prepare, .act = emit_event},
         {.name = "cancel", .prepare = prepare, .act = cancel_run},
         {.name = "call verbs by name", .prepare = prepare_ended, .act = call_verbs},
+        {.name = "act as a token", .prepare = prepare_token, .act = act_as_token},
         {.name = "connect again", .prepare = prepare, .act = connect_again},
     };
 

@@ -26,6 +26,7 @@ enum {
     NEW_US = 250000,
     PAYLOAD_DEPTH_MAX = 64,
     LOOKS_MAX = 8,
+    DIGEST_BYTES = 32, /* of SHA-256 */
 };
 
 struct pawl_client {
@@ -43,6 +44,8 @@ struct pawl_client {
     int64_t clock_offset_us; /* to be added to pw_now_us() */
     int64_t clock_asked_us;
     int64_t clock_last_us; /* the last time that was returned */
+    bool acting;           /* each request acts as the token with this digest */
+    char digest[DIGEST_BYTES];
 };
 
 int
@@ -257,6 +260,8 @@ static int
 ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *broke,
     struct pw_error *err)
 {
+    struct pw_params digest;
+    const struct pw_conn_first act = {pw_statement(PW_STMT_ACT_AS_TOKEN), &digest};
     int status = need_conn(client, ask->deadline_us, err);
     bool ready;
 
@@ -269,7 +274,11 @@ ask_once(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, bool *
         return status;
     /* The server may have closed the connection since its reply to ask_clock(); then nothing is sent. */
     ready = pw_conn_state(client->conn) == PW_CONN_READY;
-    status = pw_conn_send(client->conn, pw_statement(ask->statement), ask->params, NULL, err);
+    pw_params_init(&digest);
+    pw_params_bytes(&digest, client->digest, sizeof(client->digest));
+    /* guard:client_acts */
+    status = pw_conn_send_with(client->conn, client->acting ? &act : NULL,
+        pw_statement(ask->statement), ask->params, NULL, err);
     *broke = status != PAWL_ENOMEM && status != PAWL_ETOOLARGE;
     if (status == PAWL_OK)
         status = pw_conn_wait(client->conn, ask->deadline_us, err);
@@ -384,6 +393,14 @@ pw_client_ask(pawl_client *client, struct pw_ask *ask, struct pw_reply *reply, s
 
     ask->lost = false;
     ask->cut = false;
+    /* A procedure commits: the token would act in its first transaction only. */
+    /* guard:client_acts_in_no_procedure */
+    if (client->acting && pw_stmt_is_call(pw_statement(ask->statement))) {
+        pw_error_set(
+            err, PAWL_EINVAL, "no procedure can be called while the client acts as a token");
+        pw_error_hint(err, "Use another client for this call.");
+        return PAWL_EINVAL;
+    }
     status = ask_often(client, ask, reply, err);
     /* guard:client_unknown_late */
     if (status == PAWL_EUNKNOWN && ask->params_again != NULL && (ask->lost || ask->cut))
@@ -593,6 +610,27 @@ pawl_client_open(const pawl_config *config, pawl_client **client, pawl_error **e
         pw_error_set(&err, PAWL_EINVAL, "no place for the client");
     else
         (void)open_client(config, client, &err); /* its status is in err */
+    return pw_error_export(&err, none, error);
+}
+
+pawl_status
+pawl_client_act_as_token(pawl_client *client, pawl_bytes digest, pawl_error **error)
+{
+    const pawl_bytes none = {NULL, 0};
+    struct pw_error err = {0};
+
+    if (pw_client_begin(client, &err) == PAWL_OK) {
+        if (digest.size != 0 && (digest.size != DIGEST_BYTES || digest.data == NULL)) {
+            pw_error_set(&err, PAWL_EINVAL, "the digest of a token has %zu bytes: it must have %d",
+                digest.size, DIGEST_BYTES);
+            pw_error_hint(&err, "Pass the SHA-256 of the text of the token.");
+        } else {
+            client->acting = digest.size != 0;
+            if (client->acting)
+                memcpy(client->digest, digest.data, DIGEST_BYTES);
+        }
+        pw_client_end(client);
+    }
     return pw_error_export(&err, none, error);
 }
 

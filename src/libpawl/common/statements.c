@@ -108,6 +108,8 @@ static const struct pw_stmt statements[] = {
         {PW_TYPE_UUID, PW_TYPE_TEXT, PW_TYPE_TEXT}, false},
     [PW_STMT_CLOCK] = {PW_STMT_CLOCK, "pawl_clock",
         "select (1000000 * extract(epoch from pawl.now()))::bigint, pawl.epoch()", {0}, false},
+    [PW_STMT_ACT_AS_TOKEN] = {PW_STMT_ACT_AS_TOKEN, "pawl_act_as_token",
+        "select from pawl.act_as_token($1)", {PW_TYPE_BYTEA}, false},
     [PW_STMT_TEST_ADVANCE] = {PW_STMT_TEST_ADVANCE, "pawl_test_advance",
         "select pawl.test_clock_advance($1::float8 * interval '1 ms') is not null", {PW_TYPE_INT8},
         false},

@@ -28,6 +28,7 @@ enum pw_stmt_number {
     PW_STMT_CANCEL,
     PW_STMT_WAKE,
     PW_STMT_CLOCK,
+    PW_STMT_ACT_AS_TOKEN,
     PW_STMT_TEST_ADVANCE,
     /* pawl_client_call(): from here on, in the order of the table of verbs; each has its own number as well. */
     PW_STMT_CALLS,
