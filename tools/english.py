@@ -12,9 +12,9 @@ WORDS = re.compile(
     r"belongs? into|without end|in good order|and its like|kin|inside of|outside of|he|his)\b",
     re.IGNORECASE,
 )
-# "Behind" a proxy is a place, and "came to know" is a verb of its own.
+# "Behind" a proxy is a place and an option, and "came to know" is a verb of its own.
 ALLOWED = re.compile(
-    r"\bbehind (?:a |the |its |your )?(?:\w+ )?(?:PgBouncer|pooler|proxy|load balancer|firewall)\b|\b(?:replica|standby) is (?:\w+ )?behind\b|"
+    r"\bbehind-proxy\b|\bbehind (?:a |the |its |your )?(?:\w+ )?(?:PgBouncer|pooler|proxy|load balancer|firewall)\b|\b(?:replica|standby) is (?:\w+ )?behind\b|"
     r"\bcame to (?:know|be|have|rest)\b",
     re.IGNORECASE,
 )

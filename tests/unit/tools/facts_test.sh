@@ -71,6 +71,6 @@ printf 'int\nlonely(void)\n{\n    return 0;\n}\n' >>"$tree/src/base/helper.c"
 says 'a C function that nothing calls' 'src/base/helper.c:8: lonely()'
 sed -i 's/pawl._g()/1/' "$tree/sql/code/f.sql"
 says 'a private SQL function that nothing calls' 'sql/code/g.sql:1: pawl._g()'
-mkdir "$tree/many" && (cd "$tree/many" && seq 2000 | xargs touch)
-says 'too many files' 'BROKEN: fewer than 2,000 tracked files'
+mkdir "$tree/many" && (cd "$tree/many" && seq 2500 | xargs touch)
+says 'too many files' 'BROKEN: fewer than 2,500 tracked files'
 printf '1..%d\n' "$number"
