@@ -30,6 +30,7 @@ static const struct command *const lists[] = {
     cmd_admin,
     cmd_housekeep,
     cmd_install,
+    cmd_token,
     cmd_dev,
     cmd_doctor,
     cmd_bench,
@@ -60,7 +61,7 @@ static const char *const inspect[] = {"run list", "run show", "why", "top", "run
     "run logs", "run history", "run children", "run failures", "run count", "find", "stats",
     "metrics", "queue list", "lane list", "worker list", "wait list", "approval list", "event list",
     "schedule list", "schedule show", "schedule why", "schedule skips", "subscription list",
-    "role list", "action list", NULL};
+    "role list", "token list", "action list", NULL};
 static const char *const act[] = {"approve", "reject", "signal", "emit", "run cancel", "run retry",
     "run pause", "run resume", "run wake", "run fork", "run kill", "run purge",
     "run rollback retry", "run rollback skip", "bulk begin", "bulk list", "bulk stop", NULL};
@@ -75,8 +76,8 @@ static const char *const operate[] = {"doctor", "pause", "resume", "workflow pau
     "keeper", "epoch raise", NULL};
 static const char *const in_scripts[] = {
     "step", "sleep", "wait", "child", "set", "get", "retry-after", NULL};
-static const char *const set_up[] = {
-    "dev", "install", "migrate", "uninstall", "grant", "revoke", "bench", "completion", NULL};
+static const char *const set_up[] = {"dev", "install", "migrate", "uninstall", "grant", "revoke",
+    "token create", "token revoke", "bench", "completion", NULL};
 static const char *const plumbing[] = {"complete", "manual", "scheduled-command", NULL};
 
 const struct command_group command_groups[] = {
