@@ -30,6 +30,7 @@ static const struct command *const lists[] = {
     cmd_admin,
     cmd_housekeep,
     cmd_install,
+    cmd_serve,
     cmd_token,
     cmd_dev,
     cmd_doctor,
@@ -56,7 +57,7 @@ const char *const commands_most_used[] = {
     NULL,
 };
 
-static const char *const start[] = {"trigger", "run-script", "worker", NULL};
+static const char *const start[] = {"trigger", "run-script", "worker", "serve", NULL};
 static const char *const inspect[] = {"run list", "run show", "why", "top", "run watch", "run wait",
     "run logs", "run history", "run children", "run failures", "run count", "find", "stats",
     "metrics", "queue list", "lane list", "worker list", "wait list", "approval list", "event list",

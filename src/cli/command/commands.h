@@ -35,6 +35,7 @@ extern const struct command cmd_dev[];
 extern const struct command cmd_doctor[];
 extern const struct command cmd_housekeep[];
 extern const struct command cmd_install[];
+extern const struct command cmd_serve[];
 extern const struct command cmd_token[];
 extern const struct command cmd_help[];
 
