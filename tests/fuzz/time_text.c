@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times and durations as people type them and as PostgreSQL prints them: a time that is read is the same when it is written and read again. */
 #include "cli/show/time_text.h"
+#include "base/pg_text/interval.h"
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_time(us);
     if (time_text_read(text, INT64_C(1772366400000000), size % 2 == 0, &us))
         check_time(us);
-    if (time_text_read_interval(text, &us)) {
+    if (pw_interval_read(text, &us)) {
         fuzz_check(us >= 0 || strchr(text, '-') != NULL, "less than nothing, and no minus");
         check_span(us);
         check_span(-us);

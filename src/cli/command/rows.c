@@ -3,9 +3,10 @@
 
 #include "base/buf.h"
 #include "base/json_write.h"
+#include "base/pg_text/interval.h"
+#include "base/pg_text/list_text.h"
 #include "base/text.h"
 #include "cli/report/exit.h"
-#include "cli/show/list_text.h"
 #include "cli/show/term.h"
 #include "cli/show/time_text.h"
 
@@ -110,7 +111,7 @@ cell(struct table *table, size_t row, size_t column, char room[static TIME_TEXT_
         write_time(room, text);
         return room;
     case PAWL_TYPE_INTERVAL:
-        if (!time_text_read_interval(text, &us))
+        if (!pw_interval_read(text, &us))
             return text;
         time_text_write_span(room, us);
         return room;
@@ -119,7 +120,7 @@ cell(struct table *table, size_t row, size_t column, char room[static TIME_TEXT_
         return room;
     case PAWL_TYPE_LIST:
         pw_buf_clear(&table->list);
-        list_text_write(&table->list, text);
+        pw_list_text_write(&table->list, text);
         return pw_buf_text(&table->list);
     default:
         return text;
@@ -271,7 +272,7 @@ add_object(struct pw_buf *json, const pawl_rows *rows, size_t row)
         else if (type == PAWL_TYPE_JSON)
             add_raw(json, text);
         else if (type == PAWL_TYPE_LIST)
-            list_text_write_json(json, text);
+            pw_list_text_write_json(json, text);
         else if (type == PAWL_TYPE_NUMBER && strpbrk(text, "nN") == NULL) /* NaN, Infinity */
             pw_buf_adds(json, text);
         else

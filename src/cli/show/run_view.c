@@ -2,7 +2,7 @@
 #include "cli/show/run_view.h"
 
 #include "base/json_read.h"
-#include "cli/show/list_text.h"
+#include "base/pg_text/list_text.h"
 #include "cli/show/run_view_map.h"
 #include "cli/show/term.h"
 #include "cli/show/time_text.h"
@@ -383,7 +383,7 @@ print_tags(FILE *out, const pawl_rows *run)
     struct pw_buf tags;
 
     pw_buf_init(&tags, TEXT_SIZE * 10);
-    list_text_write(&tags, text_at(run, "tags"));
+    pw_list_text_write(&tags, text_at(run, "tags"));
     print_fact(out, "tags", pw_buf_text(&tags));
     pw_buf_done(&tags);
 }

@@ -34,10 +34,4 @@ void time_text_write_local(char room[static TIME_TEXT_SIZE], int64_t us);
 /* Writes a duration with its two largest units: "12s", "1h30m", "250ms". */
 void time_text_write_span(char room[static TIME_TEXT_SIZE], int64_t us);
 
-/*
- * Reads an interval as PostgreSQL prints it ("1 day 02:03:04.5"), in microseconds; a month has 30 days. Returns false if it is not an
- * interval, or too long for microseconds.
- */
-bool time_text_read_interval(const char *text, int64_t *us);
-
 #endif

@@ -2,6 +2,7 @@
 #include "cli/top/top_look.h"
 
 #include "base/json_read.h"
+#include "base/pg_text/interval.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "cli/command/why_text.h"
@@ -254,7 +255,7 @@ read_queues(struct top_look *look)
         queue->held = number_at(rows, i, "held");
         queue->workers = number_at(rows, i, "workers");
         queue->paused = is_at(rows, i, "paused");
-        if (oldest == NULL || !time_text_read_interval(oldest, &queue->oldest_us))
+        if (oldest == NULL || !pw_interval_read(oldest, &queue->oldest_us))
             queue->oldest_us = -1;
     }
     top_order_queues(view->queues, view->queue_count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists as PostgreSQL prints them, and texts that are none. */
-#include "cli/show/list_text.h"
+#include "base/pg_text/list_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,10 +39,10 @@ lists_are_written_for_people_and_as_json(void **state)
         struct pw_buf out;
 
         pw_buf_init(&out, 1000);
-        list_text_write(&out, cases[i].list);
+        pw_list_text_write(&out, cases[i].list);
         assert_string_equal(pw_buf_text(&out), cases[i].text);
         pw_buf_clear(&out);
-        list_text_write_json(&out, cases[i].list);
+        pw_list_text_write_json(&out, cases[i].list);
         assert_string_equal(pw_buf_text(&out), cases[i].json);
         pw_buf_done(&out);
     }
@@ -55,5 +55,5 @@ main(void)
         cmocka_unit_test(lists_are_written_for_people_and_as_json),
     };
 
-    return cmocka_run_group_tests_name("cli/list_text", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("base/pg_text", tests, NULL, NULL);
 }

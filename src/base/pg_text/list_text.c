@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/show/list_text.h"
+#include "base/pg_text/list_text.h"
 
 #include "base/json_write.h"
 
@@ -82,7 +82,7 @@ add_json(struct pw_buf *out, const struct element *element, bool first)
 }
 
 void
-list_text_write(struct pw_buf *out, const char *list)
+pw_list_text_write(struct pw_buf *out, const char *list)
 {
     struct pw_buf made;
 
@@ -92,7 +92,7 @@ list_text_write(struct pw_buf *out, const char *list)
 }
 
 void
-list_text_write_json(struct pw_buf *out, const char *list)
+pw_list_text_write_json(struct pw_buf *out, const char *list)
 {
     struct pw_buf made;
 
