@@ -5,7 +5,7 @@
 # shellcheck shell=bash
 packages=(
     gcc g++ clang-14 clang-format-14 libclang-rt-14-dev meson ninja-build pkg-config git perl openssl
-    libpq-dev libncurses-dev libcmocka-dev scdoc tmux procps zsh fish spin iproute2 prometheus python3 python3-dev python3-venv
+    libpq-dev libncurses-dev libmicrohttpd-dev libcmocka-dev scdoc tmux procps zsh fish spin iproute2 prometheus python3 python3-dev python3-venv
     postgresql-15 postgresql-server-dev-15 postgresql-15-pgtap postgresql-15-plpgsql-check pgbouncer
 )
 command -v npm >/dev/null || packages+=(nodejs npm)

@@ -20,6 +20,8 @@ for room in common client run worker; do
     mkdir -p "$tree/src/libpawl/$room"
     touch "$tree/src/libpawl/$room/$room.h"
 done
+mkdir -p "$tree/src/server/api"
+touch "$tree/src/server/api/api.h"
 mkdir -p "$tree/include/pawl" "$tree/bindings/node" "$tree/src/cli/cellar"
 touch "$tree/include/pawl/error.h" "$tree/include/pawl/pawl.h"
 
@@ -76,8 +78,17 @@ may_not src/libpawl/worker/a.c '"libpawl/client/client.h"'
 may_not src/libpawl/a.c '"libpawl/run/run.h"'
 may_not src/libpawl/run/a.c '<libpq-fe.h>'
 may src/server/a.c '<pawl/pawl.h>'
+may src/server/a.c '"server/api/api.h"'
+may src/server/a.c '<microhttpd.h>'
 may_not src/server/a.c '"libpawl/libpawl.h"'
-may src/cli/a.c '"server/server.h"'
+may_not src/server/a.c '"pg/pg.h"'
+may_not src/server/a.c '"cli/cli.h"'
+may src/server/api/a.c '"base/base.h"'
+may_not src/server/api/a.c '"server/server.h"'
+may_not src/server/api/a.c '<microhttpd.h>'
+may_not src/cli/a.c '"server/server.h"'
+may_not src/cli/a.c '<microhttpd.h>'
+may_not src/libpawl/client/a.c '<curl/curl.h>'
 may_not src/cli/a.c '"pg/pg.h"'
 may_not src/cli/a.c '"../libpawl/libpawl.h"'
 # The rooms of the command: down, never up, and no room that is not in the table.

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decides which requests are accepted: guard, Host, route, token, rates. Reads the headers that are arguments. Sets the problem of a request. */
+#ifndef PW_SERVER_ADMIT_H
+#define PW_SERVER_ADMIT_H
+
+#include <microhttpd.h>
+
+struct request;
+
+/* Judges the headers of a request, and finds its route. */
+void admit_headers(struct request *request, const char *version);
+
+/* Adds the arguments that are headers: Idempotency-Key, traceparent, Prefer. */
+void admit_arguments(struct request *request);
+
+/* The database has refused the token: counts against the address. */
+void admit_stranger(struct request *request);
+
+/* Adds the headers that let a page of a listed origin read the reply. */
+void admit_origin(const struct request *request, struct MHD_Response *response);
+
+#endif
