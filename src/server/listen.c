@@ -25,8 +25,9 @@ enum {
     THREADS = 2,
     CONNECTIONS_MAX = 20000,
     CONNECTIONS_OF_ADDRESS = 256,
-    DESCRIPTORS_ASIDE = 200,      /* for everything that is not a connection */
-    MEMORY_OF_CONNECTION = 24576, /* headers of 16 kB and what libmicrohttpd notes about them */
+    DESCRIPTORS_ASIDE = 200, /* for everything that is not a connection */
+    MEMORY_OF_CONNECTION =
+        16384, /* libmicrohttpd touches all of it: 14 kB of headers, and what it notes about them */
     MEMORY_STEP = 1024,
     INACTIVITY_S = 80, /* more than every deadline of the reaper */
     BACKLOG = 1024,
