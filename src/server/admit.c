@@ -56,14 +56,22 @@ address_of(const struct request *request, uint8_t address[ADDRESS_SIZE])
 
 /* Judges what the request looks like, and by which name it came. */
 static bool
-admit_form(struct request *request, const char *version)
+admit_form(struct request *request, const char *url, const char *version)
 {
     struct guard *guard = &request->guard;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    /* Later ones are strict themselves. */
+    bool lenient = strncmp(MHD_get_version(), "0.", 2) == 0 && info != NULL;
     const char *host;
 
     guard_init(guard);
     guard_line(guard, request->method, request->target, version);
+    if (lenient)
+        guard_layout(guard, request->method, url, request->target, version);
     (void)MHD_get_connection_values_n(request->connection, MHD_HEADER_KIND, add_header, guard);
+    if (lenient)
+        guard_layout_end(guard, request->method, info->header_size);
     if (!guard_end(guard)) {
         problem_set(&request->problem, guard->status,
             guard->status == 400 ? "bad_argument" : "bad_request", "%s", guard->problem);
@@ -207,14 +215,14 @@ admit_origin(const struct request *request, struct MHD_Response *response)
 }
 
 void
-admit_headers(struct request *request, const char *version)
+admit_headers(struct request *request, const char *url, const char *version)
 {
     const char *query = strchr(request->target, '?');
     size_t path = query != NULL ? (size_t)(query - request->target) : strlen(request->target);
     const struct route *route;
 
     request->query = query != NULL ? query + 1 : "";
-    if (!admit_form(request, version))
+    if (!admit_form(request, url, version))
         return;
     route_find(&request->match, request->method, request->target, path);
     route = request->match.route;

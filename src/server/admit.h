@@ -8,7 +8,7 @@
 struct request;
 
 /* Judges the headers of a request, and finds its route. */
-void admit_headers(struct request *request, const char *version);
+void admit_headers(struct request *request, const char *url, const char *version);
 
 /* Adds the arguments that are headers: Idempotency-Key, traceparent, Prefer. */
 void admit_arguments(struct request *request);

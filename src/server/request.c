@@ -179,14 +179,14 @@ answers_early(const struct request *request)
 
 /* Reads the headers. */
 static enum MHD_Result
-begin(struct request *request, const char *method, const char *version)
+begin(struct request *request, const char *url, const char *method, const char *version)
 {
     request->begun = true;
     request->method = method;
     request->head = strcmp(method, "HEAD") == 0;
     if (request->conn == NULL || !request->good_line)
         return MHD_NO;
-    admit_headers(request, version);
+    admit_headers(request, url, version);
     if (!answers_early(request)) {
         reaper_phase(request->conn, guard_has_body(&request->guard) ? PHASE_BODY : PHASE_CALL);
         request->body.max = request->body_max;
@@ -265,11 +265,10 @@ request_handle(void *server, struct MHD_Connection *connection, const char *url,
 
     (void)server;
     (void)connection;
-    (void)url;
     if (request == NULL)
         return MHD_NO;
     if (!request->begun)
-        return begin(request, method, version);
+        return begin(request, url, method, version);
     if (*size > 0)
         return add_body(request, data, size);
     if (!request->dispatched)

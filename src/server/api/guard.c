@@ -187,9 +187,31 @@ add_length(struct guard *guard, const char *value, size_t size)
 }
 
 void
+guard_layout(struct guard *guard, const char *method, const char *url, const char *target,
+    const char *version)
+{
+    if (version == NULL || url != method + strlen(method) + 1 ||
+        version != url + strlen(target) + 1)
+        refuse(guard, "the first line has more than one blank between its parts");
+    else
+        guard->next = version + strlen(version) + 2;
+}
+
+void
+guard_layout_end(struct guard *guard, const char *method, size_t size)
+{
+    if (guard->next != NULL && method + size != guard->next + 2)
+        refuse(guard, "the headers do not end with an empty line");
+}
+
+void
 guard_header(
     struct guard *guard, const char *name, size_t name_size, const char *value, size_t value_size)
 {
+    if (guard->next != NULL && name != guard->next)
+        refuse(guard, "a line of the headers is folded, or does not end as it must");
+    if (guard->next != NULL)
+        guard->next = value + value_size + 2;
     guard->headers++;
     guard->bytes += name_size + value_size + 4;
     if (guard->headers > GUARD_HEADERS_MAX)

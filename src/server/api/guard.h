@@ -30,12 +30,25 @@ struct guard {
     size_t singles[GUARD_SINGLES]; /* of other headers that may be there once */
     int64_t length;                /* Content-Length, or -1 */
     bool bodiless;                 /* the method has no body */
+    const char *next;              /* where the next line must begin; NULL: that is not checked */
 };
 
 void guard_init(struct guard *guard);
 
 /* Checks method, raw target and version ("HTTP/1.1") of a request. */
 void guard_line(struct guard *guard, const char *method, const char *target, const char *version);
+
+/*
+ * Checks that the request was read as it was sent, ahead of guard_header(): libmicrohttpd before 1.0 joins folded lines, takes a bare line
+ * feed for the end of a line, ends a value at a NUL, and takes a header without a name for the end of all headers. None of this shows in
+ * the texts, but all of it in their places. They are parts of one buffer: method, address and version are separated by one byte, lines by
+ * two. target is the address as it was received, url its place in the buffer.
+ */
+void guard_layout(struct guard *guard, const char *method, const char *url, const char *target,
+    const char *version);
+
+/* The same for the end: the first line and all headers have size bytes, from method on. */
+void guard_layout_end(struct guard *guard, const char *method, size_t size);
 
 /* Checks one header; its name and value as they were received. */
 void guard_header(

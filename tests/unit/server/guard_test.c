@@ -136,6 +136,46 @@ many_or_large_headers_are_refused(void **state)
     assert_false(guard_end(&guard)); /* no Host */
 }
 
+/* The texts of a request as libmicrohttpd cuts them out of its buffer: "|" is a byte that it has overwritten. */
+static bool
+lies_well(const char *buffer, const char *target)
+{
+    struct guard guard;
+    char text[200];
+    size_t size = strlen(buffer);
+    const char *parts[20] = {NULL};
+    size_t count = 0;
+
+    memcpy(text, buffer, size + 1);
+    for (char *at = text; *at != '\0' && count < 20; at += strcspn(at, "|")) {
+        at += strspn(at, "|");
+        parts[count++] = at;
+    }
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '|')
+            text[i] = '\0';
+    guard_init(&guard);
+    guard_layout(&guard, parts[0], parts[1], target, parts[2]);
+    for (size_t i = 3; i + 1 < count && *parts[i] != '\0'; i += 2)
+        guard_header(&guard, parts[i], strlen(parts[i]), parts[i + 1], strlen(parts[i + 1]));
+    guard_layout_end(&guard, text, size);
+    return guard.problem == NULL;
+}
+
+static void
+a_request_that_was_read_in_another_way_than_sent_is_refused(void **state)
+{
+    (void)state;
+    assert_true(lies_well("GET|/a|HTTP/1.1||Host||x||X||y||||", "/a"));
+    assert_true(lies_well("GET|/a|HTTP/1.1||Host|x||X|||y||||", "/a"));
+    assert_false(lies_well("GET||/a|HTTP/1.1||Host||x||||", "/a"));     /* two blanks */
+    assert_false(lies_well("GET|/a||HTTP/1.1||Host||x||||", "/a"));     /* two blanks */
+    assert_false(lies_well("GET|/a|HTTP/1.1|Host||x||||", "/a"));       /* a bare line feed */
+    assert_false(lies_well("GET|/a|HTTP/1.1||Host||x|X||y||||", "/a")); /* a bare line feed */
+    assert_false(lies_well("GET|/a|HTTP/1.1||Host||x|||||||", "/a"));   /* no name */
+    assert_false(lies_well("GET|/a|HTTP/1.1||Host||x|||", "/a"));       /* a bare line feed */
+}
+
 static void
 only_the_names_of_this_server_are_accepted(void **state)
 {
@@ -174,6 +214,7 @@ main(void)
         cmocka_unit_test(malformed_first_lines_are_refused),
         cmocka_unit_test(headers_that_can_be_read_in_two_ways_are_refused),
         cmocka_unit_test(many_or_large_headers_are_refused),
+        cmocka_unit_test(a_request_that_was_read_in_another_way_than_sent_is_refused),
         cmocka_unit_test(only_the_names_of_this_server_are_accepted),
     };
 
