@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pawl dev: a database, the engine and a worker to try things with, for as long as it runs. */
+/* pawl dev: a database, the engine, a worker and the HTTP server to try things with, for as long as it runs. */
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/process/process.h"
 #include "cli/process/signals.h"
 #include "cli/report/exit.h"
+#include "cli/setup/dev_serve.h"
 #include "cli/setup/scripts.h"
 #include "cli/setup/server.h"
 #include "cli/show/term.h"
@@ -69,7 +70,7 @@ install(const pawl_config *config)
 }
 
 static void
-say_what_next(const char *database, const char *dir)
+say_what_next(const char *database, const char *dir, const struct dev_serve *serve)
 {
     const char *bold = term_style(TERM_OUT, TERM_BOLD);
     const char *plain = term_style(TERM_OUT, TERM_PLAIN);
@@ -78,15 +79,21 @@ say_what_next(const char *database, const char *dir)
         "A database with pawl, and a worker that handles demo.hello. In another terminal:\n\n"
         "  %sexport PAWL_DATABASE_URL='%s'%s\n"
         "  %spawl trigger demo.hello --wait%s\n"
-        "  %spawl run list%s\n\n"
-        "Interrupt this (Ctrl-C) and nothing of it is left%s%s.\n",
-        bold, database, plain, bold, plain, bold, plain, dir[0] == '\0' ? "" : ", not even ", dir);
+        "  %spawl run list%s\n\n",
+        bold, database, plain, bold, plain, bold, plain);
+    if (serve->pid > 0)
+        (void)printf("The HTTP API is at %s, with a token for everything:\n\n"
+                     "  %sexport PAWL_TOKEN='%s'%s\n"
+                     "  %scurl -H \"Authorization: Bearer $PAWL_TOKEN\" %s/v1/runs%s\n\n",
+            serve->url, bold, serve->token.text, plain, bold, serve->url, plain);
+    (void)printf("Interrupt this (Ctrl-C) and nothing of it is left%s%s.\n",
+        dir[0] == '\0' ? "" : ", not even ", dir);
     (void)fflush(stdout);
 }
 
-/* In the child: executes the command, with the database and a program "pawl" in its environment. */
+/* In the child: executes the command, with the database, the HTTP API and a program "pawl" in its environment. */
 static void
-execute(char **words, const char *database)
+execute(char **words, const char *database, const struct dev_serve *serve)
 {
     char *path = process_path();
     sigset_t none;
@@ -96,6 +103,10 @@ execute(char **words, const char *database)
     if (path != NULL)
         (void)setenv("PATH", path, 1);
     (void)setenv("PAWL_DATABASE_URL", database, 1);
+    if (serve->pid > 0) {
+        (void)setenv("PAWL_URL", serve->url, 1);
+        (void)setenv("PAWL_TOKEN", serve->token.text, 1);
+    }
     (void)execvp(words[0], words);
     (void)dprintf(STDERR_FILENO, "pawl: \"%s\" cannot be executed: %m\n", words[0]);
     _exit(127);
@@ -129,7 +140,8 @@ code_of_command(pid_t pid, int pid_fd)
 
 /* Runs the worker until a signal, the end of the server or the end of the command stops it. */
 static int
-work(struct invocation *invocation, pawl_config *config, const struct server *server, int stop_fd)
+work(struct invocation *invocation, pawl_config *config, const struct server *server,
+    const struct dev_serve *serve, int stop_fd)
 {
     pawl_worker *worker = NULL;
     pid_t pid = 0;
@@ -145,9 +157,9 @@ work(struct invocation *invocation, pawl_config *config, const struct server *se
         status = pawl_worker_start(worker, &error);
     }
     if (status == PAWL_OK && invocation->rest == NULL)
-        say_what_next(server->database, server->dir);
+        say_what_next(server->database, server->dir, serve);
     if (status == PAWL_OK && invocation->rest != NULL && (pid = fork()) == 0)
-        execute(invocation->rest, server->database);
+        execute(invocation->rest, server->database, serve);
     if (pid > 0)
         stop_on(stop_fd, pid_fd = pidfd_open(pid, 0));
     if (status == PAWL_OK)
@@ -165,6 +177,7 @@ static int
 with_server(struct invocation *invocation, const struct server *server, int stop_fd)
 {
     pawl_config *config = pawl_config_new();
+    struct dev_serve serve = {0};
     pawl_error *error = NULL;
     pawl_status status;
     int code;
@@ -178,7 +191,10 @@ with_server(struct invocation *invocation, const struct server *server, int stop
     if (code == EXIT_OK)
         code = install(config);
     if (code == EXIT_OK)
-        code = work(invocation, config, server, stop_fd);
+        code = dev_serve_start(&serve, config, server);
+    if (code == EXIT_OK)
+        code = work(invocation, config, server, &serve, stop_fd);
+    dev_serve_stop(&serve);
     pawl_config_free(config);
     return code;
 }
@@ -218,10 +234,12 @@ dev(struct invocation *invocation)
 const struct command cmd_dev[] = {
     {.name = "dev",
         .summary = "Start a throwaway database with engine and worker",
-        .text = "Needs PostgreSQL's server programs, and no database. When it ends, everything is "
-                "removed. A command after -- is executed with it, and ends it; if this is ended "
-                "first, "
-                "the command gets SIGTERM, too, and SIGKILL after 5 seconds.",
+        .text = "Needs PostgreSQL's server programs, and no database. Starts the HTTP server on a "
+                "free port, too, if that is installed, with a token for everything. When it ends, "
+                "everything is removed.\n\n"
+                "A command after -- is executed with it, and ends it; if this is ended first, the "
+                "command gets SIGTERM, too, and SIGKILL after 5 seconds. Its environment has "
+                "PAWL_DATABASE_URL, and PAWL_URL and PAWL_TOKEN of the HTTP server.",
         .examples =
             (const struct example[]){
                 {"pawl dev", "and then, in another terminal, what it says"},

@@ -2,12 +2,11 @@
 /* pawl token: access tokens for pawl serve. The text of a token is made here, and only its digest reaches the database. */
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "base/rand.h"
-#include "base/token.h"
 #include "cli/command/commands.h"
 #include "cli/command/invocation.h"
 #include "cli/command/options.h"
 #include "cli/report/exit.h"
+#include "cli/setup/new_token.h"
 #include "cli/show/term.h"
 
 #include <stdio.h>
@@ -63,19 +62,6 @@ check_name(const char *name)
         "this is the text of a token, not its name");
 }
 
-/* Writes the digest of a token as PostgreSQL reads bytes. */
-static void
-write_digest(const char *token, char text[static 2 * PW_SHA256_SIZE + 3])
-{
-    uint8_t digest[PW_SHA256_SIZE];
-
-    pw_token_digest(token, digest);
-    text[0] = '\\';
-    text[1] = 'x';
-    for (size_t i = 0; i < sizeof(digest); i++)
-        (void)snprintf(text + 2 + 2 * i, 3, "%02x", digest[i]);
-}
-
 /* Prints the token, as text alone or as JSON. */
 static int
 print_token(const struct invocation *invocation, const char *token)
@@ -113,9 +99,7 @@ static int
 create(struct invocation *invocation)
 {
     const char *rights = invocation_option(invocation, "rights");
-    uint8_t secret[PW_TOKEN_SECRET];
-    char token[PW_TOKEN_LENGTH + 1];
-    char digest[2 * PW_SHA256_SIZE + 3];
+    struct new_token token;
     char list[RIGHTS_MAX];
     int code = check_name(invocation_operand(invocation, 0));
 
@@ -124,15 +108,12 @@ create(struct invocation *invocation)
             "--rights is missing: a token without a right is of no use");
     if (code == EXIT_OK)
         code = read_rights(rights, list);
-    if (code != EXIT_OK)
-        return code;
-    if (!pw_random(secret, sizeof(secret)))
-        return exit_saying(EXIT_OTHER, NULL, "the system gives no random bytes");
-    pw_token_write(secret, token);
-    write_digest(token, digest);
-    code = invocation_ask_with_two(invocation, (const char *const[]){"digest", "rights"},
-        (const char *const[]){digest, list}, NULL);
-    return code == EXIT_OK ? print_token(invocation, token) : code;
+    if (code == EXIT_OK)
+        code = new_token_make(&token);
+    if (code == EXIT_OK)
+        code = invocation_ask_with_two(invocation, (const char *const[]){"digest", "rights"},
+            (const char *const[]){token.digest, list}, NULL);
+    return code == EXIT_OK ? print_token(invocation, token.text) : code;
 }
 
 static int
