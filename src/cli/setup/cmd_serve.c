@@ -93,16 +93,15 @@ const struct command cmd_serve[] = {
                 {.kind = KIND_TEXT,
                     .name = "host",
                     .value = "NAME",
-                    .summary = "a name that clients may call it by, besides its address",
+                    .summary = "a name by which clients call the server",
                     .many = true},
                 {.kind = KIND_FLAG,
                     .name = "behind-proxy",
-                    .summary = "trust the proxy that sends all requests: X-Forwarded-For names "
-                               "the client"},
+                    .summary = "listen on any address: a proxy in front terminates TLS, and its "
+                               "X-Forwarded-For is trusted"},
                 {.kind = KIND_FLAG,
                     .name = "insecure",
-                    .summary = "listen on an address of other machines without a proxy: tokens "
-                               "travel in clear"},
+                    .summary = "listen on any address without a proxy: tokens travel in clear"},
                 {.kind = KIND_FLAG,
                     .name = "read-only",
                     .summary = "refuse all requests that change something"},
