@@ -400,6 +400,9 @@ returns uuid[]
 language plpgsql
 volatile
 set search_path to pg_catalog, pg_temp
+set enable_seqscan to off
+set enable_bitmapscan to off
+set jit to off
 as $$
 declare
     v_freed record;
@@ -407,19 +410,21 @@ declare
     v_busy record;
     v_turns uuid[] := pawl._lanes_in_turn(p_queue, p_tenant, p_max + 4);
     v_opening uuid[] := pawl._lanes_to_open(p_queue, p_tenant, p_max, p_now);
+    -- Often there are none. One look is less than two for each kind.
+    v_deltas boolean := exists (select from pawl_data.lane_delta d where d.queue_id = p_queue);
     -- guard:new_and_old_take_turns
     v_turns_first boolean := random() < 0.25;
 begin
     -- 1. The limit of a workflow is reached, with while_run, and tasks wait in ten thousand lanes of the rotation. 2. A task of a run that counts becomes ready.
     -- Without this it would wait until claims have visited all these lanes, which give nothing. Its lane has a delta: see _settle_lanes().
     -- guard:visit_goes_on
-    select d.* into v_freed from pawl._lanes_with_deltas(p_queue, 'f', p_tenant, p_max, coalesce(p_room <= 0, false), p_now) d;
+    select d.* into v_freed from pawl._lanes_with_deltas(p_queue, 'f', p_tenant, p_max, coalesce(p_room <= 0, false), p_now) d where v_deltas;
     if p_room <= 0 then
-        return v_freed.full_lanes || v_freed.lanes;
+        return coalesce(v_freed.full_lanes || v_freed.lanes, '{}');
     end if;
-    select d.* into v_come from pawl._lanes_with_deltas(p_queue, 't', p_tenant, p_max, false, p_now) d;
+    select d.* into v_come from pawl._lanes_with_deltas(p_queue, 't', p_tenant, p_max, false, p_now) d where v_deltas;
     -- Most of these lanes are in the rotation. See _come_kind().
-    select d.* into v_busy from pawl._lanes_with_deltas(p_queue, 'b', p_tenant, case when cardinality(v_turns) < 16 then p_max else 8 end, false, p_now) d;
+    select d.* into v_busy from pawl._lanes_with_deltas(p_queue, 'b', p_tenant, case when cardinality(v_turns) < 16 then p_max else 8 end, false, p_now) d where v_deltas;
     -- 1. B, this claim, finds no lane in the rotation. 2. A takes tasks of a new lane, puts it into the rotation, removes its deltas, and commits.
     -- 3. B finds no deltas. Without a second look B would return nothing, and its worker would rest, though tasks wait. This look is after the
     -- deltas: a lane whose deltas were removed before is in the rotation.
@@ -742,7 +747,8 @@ set jit to off
 as $$
 declare
     v_queues int[] := p_ready;
-    v_from int := p_laned[1 + floor(random() * cardinality(p_laned))::int];
+    v_first int := p_laned[1 + floor(random() * cardinality(p_laned))::int];
+    v_from int := v_first;
     v_queue int;
     v_n int;
     v_start int;
@@ -762,6 +768,8 @@ begin
             exit when v_from is null;
         end loop;
         v_from := p_laned[1];
+        -- The first turn has looked at all of them.
+        exit when v_first = v_from;
     end loop;
     v_start := 1 + floor(random() * cardinality(v_queues))::int;
     return v_queues[v_start:] || v_queues[:v_start - 1];
