@@ -232,15 +232,33 @@ declare
     -- whether it was notified for this tenant.
     -- guard:ring_mark
     v_same boolean := (v_last & 4095) = case when v_bound then pawl._bell_mark(v_last >> 12, p_tenant) else p_queue & 4095 end;
-    -- Another transaction has just notified, or is about to.
-    v_other boolean;
     v_recent boolean := v_ago <= 2000 and v_ago > -1000000;
+    -- 1. A notifies, and its commit hangs: a standby does not answer. 2. B triggers a run. Without this no worker would be notified of
+    -- anything until A ends.
+    -- guard:ring_hangs
+    v_hangs boolean := v_ago > 50000 or v_ago <= -1000000;
+    -- A transaction of pass_on() writes nothing: its commit waits for no disk, and keeps no other waiting. A lock would make it write.
+    -- guard:pass_on_writes
+    v_may_lock boolean := not p_passed_on;
+    -- Another transaction has just notified, or is about to.
+    v_other boolean := not p_passed_on and v_bound and v_recent;
     v_now timestamptz;
     v_sessions bigint[];
 begin
     -- The worker that was notified within 2 ms looks again. A clock that is more than a second ahead was set back.
     -- guard:ring_recent
     if not p_passed_on and v_recent and v_same then
+        return false;
+    end if;
+    -- Before the search for sessions, which costs ten times as much: with many producers most calls end here. If it finds no session, the row
+    -- stays locked in vain until the caller commits. The worker that was notified within 50 ms looks again for longer than that.
+    if v_may_lock and not v_other and not v_hangs then
+        perform from pawl_data.bell b for update skip locked;
+        -- guard:ring_one
+        v_other := not found;
+    end if;
+    -- guard:ring_tenant
+    if v_other and (not v_bound or v_same) then
         return false;
     end if;
     if not pawl._may_notify() then
@@ -260,27 +278,15 @@ begin
     if v_sessions = '{}' then
         return false;
     end if;
-    -- A transaction of pass_on() writes nothing: its commit waits for no disk, and keeps no other waiting. A lock would make it write.
-    -- guard:pass_on_writes
-    if not p_passed_on then
-        v_other := v_bound and v_recent;
-        if not v_other then
-            perform from pawl_data.bell b for update skip locked;
-            -- 1. A notifies, and its commit hangs: a standby does not answer. 2. B triggers a run. Without the second half of the condition
-            -- no worker would be notified of anything until A ends.
-            -- guard:ring_one
-            v_other := not found
-                       -- guard:ring_hangs
-                       and v_ago <= 50000 and v_ago > -1000000;
+    if v_other then
+        if not pawl._take_tenant_bell(v_us, p_tenant) then
+            return false;
         end if;
-        if v_other then
-            -- guard:ring_tenant
-            if not v_bound or v_same or not pawl._take_tenant_bell(v_us, p_tenant) then
-                return false;
-            end if;
-            perform pawl._hint(s, '') from unnest(v_sessions) s;
-            return true;
-        end if;
+        perform pawl._hint(s, '') from unnest(v_sessions) s;
+        return true;
+    end if;
+    if v_may_lock and v_hangs then
+        perform from pawl_data.bell b for update skip locked;
     end if;
     -- With tenants, only one that has the row, or has waited for it in vain, says whose it is.
     -- guard:pass_on_clock
