@@ -260,17 +260,31 @@ send_changes(struct stream *stream, const struct question *question)
     return changed;
 }
 
-/* Collects the runs of a group's streams, with the mutex held. */
+/*
+ * Collects the runs of a group's streams, with the mutex held. Streams take turns: those that the question has no room for are the first of the
+ * next one.
+ */
 static void
 collect(struct group *group, struct question *question)
 {
-    for (struct pw_list *at = pw_list_first(&group->streams); at != NULL;
-         at = pw_list_next(&group->streams, at)) {
+    struct pw_list *begin = pw_list_first(&group->streams);
+    struct pw_list *at = begin;
+    bool fits = true;
+
+    while (at != NULL) {
         struct stream *stream = PW_CONTAINER(at, struct stream, link);
 
         for (size_t i = 0; i < stream->count; i++)
-            if (!stream->watches[i].ended)
-                (void)ask_for(question, &stream->watches[i], stream->with_notes, stream->note);
+            if (!stream->watches[i].ended &&
+                !ask_for(question, &stream->watches[i], stream->with_notes, stream->note))
+                fits = false;
+        if (!fits)
+            break;
+        pw_list_remove(at);
+        pw_list_add_tail(&group->streams, at);
+        at = pw_list_first(&group->streams);
+        if (at == begin)
+            break;
     }
 }
 

@@ -504,6 +504,12 @@ static const struct argument create_token_arguments[] = {
     {0},
 };
 
+static const struct argument list_tokens_arguments[] = {
+    {ARGUMENT_INTEGER, PLACE_QUERY, .name = "cursor"},
+    {ARGUMENT_INTEGER, PLACE_QUERY, .name = "max_rows"},
+    {0},
+};
+
 static const struct argument revoke_token_arguments[] = {
     {ARGUMENT_TEXT, PLACE_PATH, .name = "name"},
     {ARGUMENT_TEXT, PLACE_BODY, .name = "tenant"},
@@ -680,7 +686,7 @@ static const struct route routes[] = {
         "Show the clock of the database"},
     {"GET", "/v1/errors", "errors", SHAPE_LIST, 0, "errors", NULL, no_arguments,
         "List the error codes that pawl raises"},
-    {"GET", "/v1/tokens", "list_tokens", SHAPE_LIST, 0, "tokens", NULL, max_rows_alone,
+    {"GET", "/v1/tokens", "list_tokens", SHAPE_LIST, 0, "tokens", "token_id", list_tokens_arguments,
         "List tokens"},
     {"POST", "/v1/tokens", "create_token", SHAPE_VALUE, ROUTE_CREATES, "token_id", NULL,
         create_token_arguments, "Create a token from the SHA-256 of its text"},
