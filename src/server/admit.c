@@ -30,25 +30,52 @@ add_header(void *argument, enum MHD_ValueKind kind, const char *name, size_t nam
     return MHD_YES;
 }
 
-/* The address that failures count against: of the client, which a proxy that is trusted names last. */
+/* Keeps the last line of X-Forwarded-For: a proxy adds its own after those that the client has sent. */
+static enum MHD_Result
+take_forwarded(void *argument, enum MHD_ValueKind kind, const char *name, size_t name_size,
+    const char *value, size_t value_size)
+{
+    static const char header[] = "X-Forwarded-For";
+    const char **last = argument;
+
+    (void)kind;
+    (void)value_size;
+    if (name_size == sizeof(header) - 1 && strncasecmp(name, header, name_size) == 0)
+        *last = value;
+    return MHD_YES;
+}
+
+/*
+ * The address that failures count against: of the client, which a proxy that is trusted names last. A name that is no address counts for the
+ * address of the proxy.
+ */
 static void
 address_of(const struct request *request, uint8_t address[ADDRESS_SIZE])
 {
-    const char *forwarded = request_header(request, "X-Forwarded-For");
+    const char *forwarded = NULL;
+    char text[INET6_ADDRSTRLEN] = "";
     const char *last;
     struct in_addr in;
     struct in6_addr in6;
 
     memcpy(address, request->conn->address, ADDRESS_SIZE);
-    if (!request->server->options->behind_proxy || forwarded == NULL)
+    if (!request->server->options->behind_proxy)
+        return;
+    (void)MHD_get_connection_values_n(
+        request->connection, MHD_HEADER_KIND, take_forwarded, (void *)&forwarded);
+    if (forwarded == NULL)
         return;
     last = strrchr(forwarded, ',');
-    last = last != NULL ? last + 1 + strspn(last + 1, " ") : forwarded;
-    memset(address, 0, ADDRESS_SIZE);
-    if (inet_pton(AF_INET, last, &in) == 1) {
+    last = last != NULL ? last + 1 : forwarded;
+    last += strspn(last, " \t");
+    if (strcspn(last, " \t") < sizeof(text))
+        memcpy(text, last, strcspn(last, " \t"));
+    if (inet_pton(AF_INET, text, &in) == 1) {
+        memset(address, 0, ADDRESS_SIZE);
         address[0] = 4;
         memcpy(address + 1, &in, sizeof(in));
-    } else if (inet_pton(AF_INET6, last, &in6) == 1) {
+    } else if (inet_pton(AF_INET6, text, &in6) == 1) {
+        memset(address, 0, ADDRESS_SIZE);
         address[0] = 6;
         memcpy(address + 1, &in6, 8);
     }
@@ -96,7 +123,12 @@ refuse_rate(struct request *request, unsigned retry_s, const char *what)
     problem_set_later(&request->problem, 429, "rate_limited", retry_s, what);
 }
 
-/* Reads the token, and takes one from its bucket. Strangers cost the bucket of their address, and are refused when it is empty. */
+/*
+ * Reads the token. One that the database has accepted lately has a bucket, and takes one from it. Others are strangers: they have no bucket,
+ * so that made-up ones push none out, and are refused while strangers of their address were refused too often. So who sends made-up tokens
+ * keeps away no token that is known, though all of a machine or of a company have one address. Without a token nothing is asked, and nothing
+ * is counted.
+ */
 static bool
 admit_token(struct request *request)
 {
@@ -105,32 +137,41 @@ admit_token(struct request *request)
     uint8_t address[ADDRESS_SIZE];
     unsigned retry_s;
 
-    address_of(request, address);
-    if (!limit_has(request->server->strange, address, now, &retry_s)) {
-        refuse_rate(request, retry_s, "too many tokens from this address were refused");
-        return false;
-    }
     request->has_token = header != NULL && token_of_header(header, request->digest);
-    if (!request->has_token) {
-        problem_set_token(&request->problem);
-        (void)limit_take(request->server->strange, address, now, &retry_s);
-        return false;
-    }
-    if (!limit_take(request->server->tokens, request->digest, now, &retry_s)) {
+    request->known = request->has_token && limit_knows(request->server->tokens, request->digest);
+    if (request->known) {
+        if (limit_take(request->server->tokens, request->digest, now, &retry_s))
+            return true;
         refuse_rate(request, retry_s, "the token sends more requests than its rate");
         return false;
     }
-    return true;
+    address_of(request, address);
+    if (header != NULL && !limit_has(request->server->strange, address, now, &retry_s)) {
+        refuse_rate(request, retry_s, "too many tokens from this address were refused");
+        return false;
+    }
+    request->stranger = header != NULL;
+    if (!request->has_token)
+        problem_set_token(&request->problem);
+    return request->has_token;
 }
 
 void
-admit_stranger(struct request *request)
+admit_outcome(struct request *request)
 {
+    const unsigned status = request->problem.status;
     uint8_t address[ADDRESS_SIZE];
     unsigned retry_s;
 
-    address_of(request, address);
-    (void)limit_take(request->server->strange, address, pw_now_us(), &retry_s);
+    if (!request->stranger)
+        return;
+    request->stranger = false;
+    if (!request->asked || status == 401) {
+        address_of(request, address);
+        (void)limit_take(request->server->strange, address, pw_now_us(), &retry_s);
+    } else if (status < 500) {
+        (void)limit_take(request->server->tokens, request->digest, pw_now_us(), &retry_s);
+    }
 }
 
 /* A body must be JSON by its type. A page can send other types to a foreign server without asking it first. */

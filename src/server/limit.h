@@ -20,6 +20,9 @@ void limit_free(struct limit *limit);
 bool limit_take(
     struct limit *limit, const uint8_t key[LIMIT_KEY_SIZE], int64_t now_us, unsigned *retry_s);
 
+/* Returns whether there is a bucket for a key, without making one. */
+bool limit_knows(struct limit *limit, const uint8_t key[LIMIT_KEY_SIZE]);
+
 /* Returns whether the bucket of a key has one, without taking it. */
 bool limit_has(
     struct limit *limit, const uint8_t key[LIMIT_KEY_SIZE], int64_t now_us, unsigned *retry_s);

@@ -27,6 +27,8 @@ enum {
 
 static const size_t arena_max = (size_t)64 << 20;
 static const size_t reply_max = (size_t)512 << 20;
+static const size_t bodies_max = (size_t)256 << 20;
+static const size_t strangers_bodies_max = (size_t)64 << 20;
 
 void *
 request_line(void *server, const char *target, struct MHD_Connection *connection)
@@ -196,12 +198,45 @@ begin(struct request *request, const char *url, const char *method, const char *
     return send_reply(request);
 }
 
+/*
+ * Counts a piece of a body that is about to be kept. Bodies of all requests have a bound together, and strangers a lower one of their own: who
+ * has no token that is known cannot keep others from sending.
+ */
+static bool
+count_body(struct request *request, size_t size)
+{
+    struct server *server = request->server;
+    size_t max = request->known ? bodies_max : strangers_bodies_max;
+
+    if (request->bodies == NULL)
+        request->bodies = request->known ? &server->bodies : &server->strangers_bodies;
+    if (atomic_fetch_add(request->bodies, size) + size > max) {
+        (void)atomic_fetch_sub(request->bodies, size);
+        return false;
+    }
+    request->body_kept += size;
+    return true;
+}
+
+static void
+let_body_go(struct request *request)
+{
+    if (request->bodies != NULL)
+        (void)atomic_fetch_sub(request->bodies, request->body_kept);
+    request->body_kept = 0;
+}
+
 /* Keeps a piece of the body. What is over the limit is read for a while, so that the client can read why it was refused. */
 static enum MHD_Result
 add_body(struct request *request, const char *data, size_t *size)
 {
     request->body_seen += *size;
     if (request->body_seen <= request->body_max) {
+        if (request->problem.status == 0 && !count_body(request, *size)) {
+            problem_set_later(
+                &request->problem, 503, "overloaded", 1, "too many bodies are being sent");
+            request->reply.close = true;
+        }
         if (request->problem.status == 0)
             pw_buf_add(&request->body, data, *size);
         if (!pw_buf_ok(&request->body))
@@ -222,6 +257,7 @@ static enum MHD_Result
 enqueue(struct request *request)
 {
     reaper_phase(request->conn, PHASE_CALL);
+    request->asked = true;
     if (request->wait_s > 0)
         reaper_watch(request->conn, request);
     MHD_suspend_connection(request->connection);
@@ -279,8 +315,7 @@ request_handle(void *server, struct MHD_Connection *connection, const char *url,
 void
 request_finish(struct request *request)
 {
-    if (request->problem.status == 401)
-        admit_stranger(request);
+    admit_outcome(request);
     MHD_resume_connection(request->connection);
 }
 
@@ -314,6 +349,8 @@ request_completed(void *argument, struct MHD_Connection *connection, void **cont
         reaper_phase(request->conn, PHASE_IDLE);
     }
     live_end(server->live, request->stream);
+    admit_outcome(request);
+    let_body_go(request);
     if (request->begun) {
         if (request->reply.status == 0)
             request->reply.status = CLIENT_CLOSED;

@@ -50,6 +50,9 @@ struct request {
     struct arguments arguments;
     uint8_t digest[TOKEN_DIGEST_SIZE]; /* of the token */
     bool has_token;
+    bool known;      /* the database has accepted the token lately */
+    bool stranger;   /* the token was not known to this server, and has no outcome yet */
+    bool asked;      /* the request was given to the pool */
     bool preflight;  /* OPTIONS of a page that may call: answered without a route */
     bool good_line;  /* there was memory for the target, and it is not too long */
     bool begun;      /* the headers were read */
@@ -58,6 +61,8 @@ struct request {
     struct pw_buf body;
     size_t body_seen; /* with what was not kept */
     size_t body_max;
+    size_t body_kept;      /* what counts in bodies */
+    atomic_size_t *bodies; /* of the server: that of strangers, or of others */
     struct problem problem;
     struct reply reply;
     struct stream *stream; /* the reply is one */

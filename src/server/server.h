@@ -29,7 +29,9 @@ struct server {
     struct waits *waits;
     struct live *live;
     struct metrics *metrics;
-    struct pw_buf document; /* OpenAPI */
+    struct pw_buf document;         /* OpenAPI */
+    atomic_size_t bodies;           /* bytes of bodies that are in memory */
+    atomic_size_t strangers_bodies; /* the same of requests whose tokens are not known */
     atomic_bool draining;
     atomic_bool asking; /* ready.c has a question in the queue */
 };

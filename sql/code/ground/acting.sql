@@ -36,7 +36,8 @@ begin
     end if;
     v_content := substr(p_value, 66)::jsonb;
     -- 1. A gateway acts for an operator, and sets pawl.acting to the same stamp for the session. 2. Its next transaction, for another caller,
-    -- forgets to say for whom. Without these two tests it would act for the operator.
+    -- forgets to say for whom. Without these two tests it would act for the operator. Left are several transactions in one text that is sent as a
+    -- simple query: PostgreSQL gives them one time, so a stamp that is set for the session counts until the end of that text.
     -- guard:stamp_transaction
     if (v_content ->> 'at')::bigint is distinct from pawl._micros(transaction_timestamp())
        -- guard:stamp_backend
